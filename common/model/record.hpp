@@ -317,6 +317,7 @@ struct TaskRecord {
     std::map<std::string, std::string> harness_hashes;
     std::vector<std::string> harnesses_changed;
     std::string unwritten_feedback;
+    std::string unwritten_files;
     bool imported = false;
     std::string body_hash;
     std::string task_file = "TASK.md";

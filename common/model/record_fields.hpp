@@ -198,6 +198,7 @@ void TaskRecord::describe(auto& v) {
              "harness → hash of its definition when it was last started or chosen for the task");
     v.sparse("harnesses_changed", harnesses_changed, "names of those that changed since, until a human has looked");
     v.sparse("unwritten_feedback", unwritten_feedback, "feedback that is not yet in ## Feedback of TASK.md");
+    v.sparse("unwritten_files", unwritten_files, "lines that are not yet in ## Files of TASK.md");
     v.sparse("imported", imported, "made from a TASK.md that had no state.json");
     v.optional("body_hash", body_hash, "of the body that both copies of TASK.md last agreed on");
     v.optional("task_file", task_file,

@@ -33,6 +33,7 @@ struct TaskCreate : Choices {
     std::optional<std::string> base;
     bool name_branch = false;
     bool add_project = false;
+    std::vector<std::string> files;
     CallerEnvironment caller;
     void describe(auto& v) {
         v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
@@ -61,6 +62,7 @@ struct TaskCreate : Choices {
                    "the parent's branch, if there is one, or the default branch");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
         caller.describe(v);
     }
 };
@@ -330,10 +332,12 @@ struct TaskSend : TaskSelector {
     using Reply = TaskReply;
     std::string text;
     std::optional<std::string> role;
+    std::vector<std::string> files;
     void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "a message for the agent, one line");
         v.optional("role", role, "worker (default) or reviewer");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
     }
 };
 
@@ -342,9 +346,11 @@ struct TaskAnswer : TaskSelector {
     static constexpr const char* k_name = "task.reply";
     using Reply = TaskReply;
     std::string text;
+    std::vector<std::string> files;
     void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "the answer, one line");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
     }
 };
 
@@ -352,11 +358,13 @@ struct TaskReject : TaskSelector {
     static constexpr const char* k_name = "task.reject";
     using Reply = TaskReply;
     std::string feedback;
+    std::vector<std::string> files;
     void describe(auto& v) {
         TaskSelector::describe(v);
         v.optional("feedback", feedback,
                    "what to change; it becomes ## Feedback of TASK.md, above the comments that are not sent yet; may "
                    "be empty if there are some");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
     }
 };
 

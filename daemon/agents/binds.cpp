@@ -116,14 +116,14 @@ Result<void> make_config_folders(const Harness& harness, const Environment& env)
     return {};
 }
 
-Result<void> make_talk_folder(const std::string& folder) {
+Result<void> make_shown_folder(const std::string& folder, const std::string& what) {
     const fs::path path = folder;
     for (const auto& each : {path.parent_path(), path}) {
         if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + each.string(), errno);
     }
     std::error_code error;
     if (fs::symlink_status(path, error).type() == fs::file_type::directory) return {};
-    return Error(ErrorCode::conflict, "the folder for conversations " + folder + " is not a folder");
+    return Error(ErrorCode::conflict, what + " " + folder + " is not a folder");
 }
 
 std::string in_real_home(const std::string& path, const Environment& env) {

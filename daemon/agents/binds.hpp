@@ -45,9 +45,9 @@ Result<void> check_visible(const Executor& executor, const HarnessEntry& harness
 /// is a folder if its name has no ending ("~/.codex/sessions", but not "~/.claude.json").
 Result<void> make_config_folders(const Harness& harness, const Environment& env);
 
-/// Makes the folder for conversations, and the one that it is in, with mode 0700. Refuses what is there instead of a
-/// folder: an agent may have put a link there.
-Result<void> make_talk_folder(const std::string& folder);
+/// Makes a folder of the task that a wall shows, and the one that it is in, with mode 0700. Refuses what is there
+/// instead of a folder: an agent may have put a link there. `what`: its name for the error.
+Result<void> make_shown_folder(const std::string& folder, const std::string& what);
 
 /// Returns the path without links, as far as it exists.
 std::string real_path(const std::string& path);

@@ -99,6 +99,17 @@ Result<void> read_log_level(const Entry& entry, Settings& settings) {
     return take(entry, log::level_from(entry.word()), "debug, info, warn or error", settings.log_level);
 }
 
+Result<void> read_file_limit(const Entry& entry, Settings& settings) {
+    constexpr int k_most = store::k_most_upload_bytes / store::k_mebibyte;
+    yaml::Node number = entry.value;
+    const bool has_unit = number.scalar.ends_with('M');
+    if (has_unit) number.scalar.pop_back();
+    const auto size = has_unit ? number_of(number, 1, k_most) : std::nullopt;
+    if (!size) return entry.wrong("file_limit must be a size from 1M to " + std::to_string(k_most) + "M, as 64M");
+    settings.file_limit = *size * store::k_mebibyte;
+    return {};
+}
+
 Result<void> read_command(const Entry& entry, const std::string& what, std::vector<std::string>& command) {
     if (!entry.value.is_sequence() || entry.value.items.empty()) {
         return entry.wrong(entry.key + " must be " + what + ": a program and its arguments");
@@ -192,6 +203,7 @@ const std::vector<std::pair<std::string, ReadKey>>& readers() {
         {"harness_limits", read_harness_limits},
         {"resume_after_reboot", read_flag<&Settings::resume_after_reboot>},
         {"umask", read_umask},
+        {"file_limit", read_file_limit},
         {"start_pressure", read_start_pressure},
         {"reply", read_reply},
         {"cluster_address", read_cluster_address}};

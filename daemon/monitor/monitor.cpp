@@ -51,6 +51,7 @@ Awaitable<void> Monitor::run() {
     world_.tasks.end_times_at(world_.clock.now());
     // Watch first: a task whose interrupted hooks take long must not keep other tasks from being watched.
     watch_projects();
+    runner_.uploads.remove_left();
     usage_limits_changed();
     look_for_repositories(runner_);
     runner_.reconciler.start();
@@ -177,6 +178,7 @@ Awaitable<void> Monitor::poll() {
     }
     end_times_now();
     runner_.budgets.look();  // a new day may have begun
+    runner_.uploads.remove_old();
     look_for_repositories(runner_);
     co_await take_in_new();
     const auto active = world_.tasks.active();

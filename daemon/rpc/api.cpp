@@ -26,6 +26,7 @@ void Api::add_to(MethodTable& table) {
     add_harness_explain(table, *this);
     add_daemon_methods(table, *this);
     add_event_methods(table, *this);
+    add_file_methods(table, *this);
     add_task_wait(table, *this);
     add_task_log(table, *this);
     add_log_methods(table, *this);

@@ -51,6 +51,9 @@ class Api {
     /// itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
+    /// Claims files that the caller has sent with file.put, as long as the claim lives (methods/file_methods.cpp).
+    Result<store::Uploads::Claim> claim(const std::vector<std::string>& files, const Call& call);
+
     /// Locks the projects. A method holds the lock from its first look at a project to its change of it; otherwise two
     /// calls at once would each undo the other's change.
     Awaitable<async::Mutex::Lock> change_projects() { return async::Mutex::acquire(changing_projects_); }
@@ -125,6 +128,7 @@ void add_executor_methods(MethodTable& table, Api& api);
 void add_harness_explain(MethodTable& table, Api& api);
 void add_daemon_methods(MethodTable& table, Api& api);
 void add_event_methods(MethodTable& table, Api& api);
+void add_file_methods(MethodTable& table, Api& api);
 void add_task_wait(MethodTable& table, Api& api);
 void add_task_list(MethodTable& table, Api& api);
 void add_task_log(MethodTable& table, Api& api);

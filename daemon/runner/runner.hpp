@@ -45,6 +45,7 @@ struct Runner {
 
     World& world;
     std::set<std::string> missing_repositories;  ///< their paths, of the last look_for_repositories()
+    store::Uploads uploads{world.files, world.paths.uploads()};
     Turns turns{world};
     UsageHolds usage{world};
     Capacity capacity{*this};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,6 +29,7 @@
 #include "daemon/store/project_store.hpp"
 #include "daemon/store/task_files.hpp"
 #include "daemon/store/task_store.hpp"
+#include "daemon/store/uploads.hpp"
 #include "daemon/tmux/tmux.hpp"
 #include "daemon/workflow/library.hpp"
 
@@ -56,7 +58,8 @@ struct Settings {
     std::optional<int> umask;                   ///< of all children; unset: the login shell's
     int start_pressure = 10;    ///< percent of time in which memory keeps all programs waiting; above it none starts
     bool auto_restart = false;  ///< start the new program if the daemon's was replaced
-    bool resume_after_reboot = false;  ///< the first daemon after a reboot starts the agents again
+    bool resume_after_reboot = false;                       ///< the first daemon after a reboot starts the agents again
+    std::int64_t file_limit = store::k_default_file_limit;  ///< bytes of a file that is given to an agent
     std::string cluster_address =
         {};  ///< as ClusterAddress::parse() reads it; empty: agents on other machines cannot call
 };

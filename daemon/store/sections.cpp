@@ -148,6 +148,22 @@ std::string with_section(std::string_view body, std::string_view heading, std::s
     return result + std::string(body.substr(lines.start(found->end_line)));
 }
 
+std::string with_lines(std::string_view body, std::string_view heading, std::string_view lines) {
+    const auto sections = parse_sections(body).sections;
+    const auto found = sections.find(std::string(heading));
+    std::string_view before = found == sections.end() ? std::string_view() : found->second.text;
+    while (before.starts_with('\n') || before.starts_with('\r')) before.remove_prefix(1);
+    while (!before.empty() && trim(before.substr(before.size() - 1)).empty()) before.remove_suffix(1);
+    const auto known = split_lines(before);
+    auto text = closed(before);
+    for (const auto line : split_lines(lines)) {
+        if (std::ranges::find(known, line) != known.end()) continue;
+        if (!text.empty() && !text.ends_with('\n')) text += '\n';
+        text += line;
+    }
+    return with_section(body, heading, text);
+}
+
 std::string demoted(std::string_view text) {
     const Lines lines(text);
     const auto found = headings(markdown::outline_of(lines), lines);

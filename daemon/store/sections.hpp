@@ -34,6 +34,9 @@ bool is_open(std::string_view text);
 /// appended. All other bytes stay the same.
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text);
 
+/// Returns `body` with those lines added to the end of that section that it does not have yet.
+std::string with_lines(std::string_view body, std::string_view heading, std::string_view lines);
+
 /// Returns the text with its headings demoted so that none is above level 3, and with an open fence or comment closed.
 /// The text then cannot look like a section of an agent, and cannot hide one.
 std::string demoted(std::string_view text);

@@ -10,25 +10,21 @@ TaskFiles::TaskFiles(FileSystem& files, const Clock& clock, std::chrono::millise
 TaskFiles::~TaskFiles() = default;
 
 Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
-    auto memory = memory_for(record.task.id);
-    TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
-    co_return co_await sync.run(std::nullopt, false);
+    std::vector<SectionEdit> none;
+    return write_sections(std::move(record), std::move(copies), std::move(none));
 }
 
-Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies copies, std::string heading,
-                                                   std::string text) {
+Awaitable<Result<Synced>> TaskFiles::write_sections(TaskRecord record, Copies copies, std::vector<SectionEdit> edits) {
     auto memory = memory_for(record.task.id);
     TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
-    std::optional<SectionEdit> edit(std::in_place);
-    edit->heading = std::move(heading);
-    edit->text = std::move(text);
-    co_return co_await sync.run(std::move(edit), false);
+    co_return co_await sync.run(std::move(edits), false);
 }
 
 Awaitable<Result<Synced>> TaskFiles::retire_mirror(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
     TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
-    co_return co_await sync.run(std::nullopt, true);
+    std::vector<SectionEdit> none;
+    co_return co_await sync.run(std::move(none), true);
 }
 
 void TaskFiles::forget(const TaskId& id) {

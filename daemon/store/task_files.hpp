@@ -46,6 +46,13 @@ struct Synced {
 
 struct TaskMemory;
 
+/// A change of a section that Orange makes.
+struct SectionEdit {
+    std::string heading;
+    std::string text;
+    bool adds = false;  ///< adds those lines of `text` that the section does not have yet; else replaces the section
+};
+
 /// Keeps the two copies of TASK.md equal while agents and humans edit either of them in all the ways of editors: in
 /// place, by renaming over it, by deleting and creating it. The caller holds the task's lock.
 ///
@@ -74,8 +81,8 @@ class TaskFiles {
     /// Makes both copies equal.
     Awaitable<Result<Synced>> sync(TaskRecord record, Copies copies);
 
-    /// Does the same as sync(), and then replaces the text of one section in both copies.
-    Awaitable<Result<Synced>> write_section(TaskRecord record, Copies copies, std::string heading, std::string text);
+    /// Does the same as sync(), and then changes sections in both copies.
+    Awaitable<Result<Synced>> write_sections(TaskRecord record, Copies copies, std::vector<SectionEdit> edits);
 
     /// Does the same as sync(), and then removes the mirror, before the worktree is released.
     Awaitable<Result<Synced>> retire_mirror(TaskRecord record, Copies copies);

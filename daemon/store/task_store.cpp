@@ -267,11 +267,13 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     if (!is_id_safe(record.task.id.value)) return {ErrorCode::invalid_argument, "not a task id"};
     TRY(check_project_name(record.task.project));
     TRY(auto there, files_.list(folder));
+    const bool has_files = std::erase(there, k_files) > 0;  // which its creator has put there
     if (entry_of(record.task.id) || !there.empty()) {
         return {ErrorCode::conflict, "task " + record.task.id.value + " already exists"};
     }
     auto made = files_.replace(folder / k_state, state_text(record));
     if (made) made = files_.replace(folder / k_task, task_text(record.task, body));
+    if (!made && has_files) return made;  // the creator takes them back, and removes the folder
     if (!made) {
         if (auto removed = files_.remove(folder); !removed) return in_context(made.error().message, removed.error());
         return made;

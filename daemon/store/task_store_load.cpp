@@ -97,7 +97,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id, c
     // A folder without TASK.md was left by a daemon that was killed while it created the task. Such a folder is not a
     // task.
     const bool cut_off = names && std::ranges::all_of(*names, [](const std::string& name) {
-                             return name.starts_with('.') || name == k_state;
+                             return name.starts_with('.') || name == k_state || name == k_files;
                          });
     auto record = record_from(state, project, id);
     if (!record && record.error().code == ErrorCode::not_found) record = import_folder(project, id);

@@ -75,7 +75,7 @@ TaskSync::~TaskSync() {
     memory_->mirror.seen.reset();
 }
 
-Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool retire_mirror) {
+Awaitable<Result<Synced>> TaskSync::run(std::vector<SectionEdit> edits, bool retire_mirror) {
     retires_ = retire_mirror;
     set_up();
     for (auto& side : sides_) {
@@ -91,7 +91,10 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     CO_TRY(co_await count_displaced());
     note_rewritten(saved_again);
     edited_ = !body_->has_hash(record_.body_hash);
-    if (edit) body_ = text_of(with_section(body_->body(), edit->heading, edit->text));
+    for (const auto& edit : edits) {
+        const auto with = edit.adds ? with_lines : with_section;
+        body_ = text_of(with(body_->body(), edit.heading, edit.text));
+    }
     CO_TRY(co_await write_all());
     for (auto& side : sides_) give(*side.memory);
     CO_TRY(sync_edited());

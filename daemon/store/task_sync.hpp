@@ -62,11 +62,6 @@ struct TaskMemory {
     std::optional<std::string> untold_attention;
 };
 
-struct SectionEdit {
-    std::string heading;
-    std::string text;
-};
-
 /// A call of TaskFiles. The call works on a copy of the memory, which replaces the old one if the call succeeds.
 class TaskSync {
   public:
@@ -76,7 +71,7 @@ class TaskSync {
     TaskSync(const TaskSync&) = delete;
     TaskSync& operator=(const TaskSync&) = delete;
 
-    Awaitable<Result<Synced>> run(std::optional<SectionEdit> edit, bool retire_mirror);
+    Awaitable<Result<Synced>> run(std::vector<SectionEdit> edits, bool retire_mirror);
 
   private:
     /// A copy as it was read.

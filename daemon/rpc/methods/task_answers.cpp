@@ -40,6 +40,7 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
 Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     CO_TRY(const auto id, api.select_for_text(params, call, params.text, "reply"));
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the answer is empty");
+    CO_TRY(const auto claim, api.claim(params.files, call));
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     const auto role = asker(*definition, record);
@@ -54,10 +55,10 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
                                                  ", and its agent has no open question." + next);
     }
     if (alive) {
-        CO_TRY(auto sent, co_await api.runner().outbox.send(id, role, params.text));
+        CO_TRY(auto sent, co_await api.runner().outbox.send(id, role, params.text, params.files));
         co_return api.reply(id, std::move(sent));
     }
-    CO_TRY(co_await api.runner().outbox.leave(id, role, params.text));
+    CO_TRY(co_await api.runner().outbox.leave(id, role, params.text, params.files));
     CO_TRY(auto started, co_await api.runner().respawns.respawn(id, call.caller));
     started.notes.push_back("your answer is its first message");
     co_return api.reply(id, std::move(started));
@@ -85,9 +86,11 @@ Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
                                                          " \"...\"\nOr comment on its lines first:\n  orange comment " +
                                                          id.value + " FILE:LINE \"...\"");
     }
+    CO_TRY(const auto claim, api.claim(params.files, call));
     engine::Request request;
     request.goal = engine::Goal::rejected;
     Edit edit;
+    edit.files = params.files;
     if (!trim(params.feedback).empty()) edit.feedback = params.feedback;
     CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
     if (has_drafts(api, id)) moved.notes.push_back("the list was too long for all comments; the rest are still drafts");

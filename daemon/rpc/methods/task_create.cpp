@@ -395,6 +395,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     auto& world = api.world();
     if (call.caller.role == Role::human) api.take_path_of(params.caller);
     CO_TRY(complete_for_agent(world, params, call.caller));
+    CO_TRY(const auto claim, api.claim(params.files, call));
     CO_TRY(take_like(api, params, call));
     CO_TRY(take_parent(world, params));
     CO_TRY(auto draft, co_await choose_project(api, params));
@@ -426,7 +427,8 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         CO_TRY(co_await record_consent(api, std::move(project), std::move(consenting)));
     }
     const auto context = context_of(world, params, call.caller);
-    auto created = co_await api.runner().creation.create(draft.record, context, params.no_spawn, call.caller);
+    auto created =
+        co_await api.runner().creation.create(draft.record, context, params.no_spawn, call.caller, params.files);
     if (!created) {
         if (draft.new_project) (void)world.projects.remove(draft.project.name);
         co_return created.error();

@@ -281,7 +281,9 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     const auto long_prompt = set_long_prompt_aside(
         launch.prompt, task.executor.empty() ? folder : agents::Launcher::inner_folder(folder, run), run);
     name_channels(harness.harness, folder, launch, request);
-    if (harness.harness.keeps_talk()) CO_TRY(agents::make_talk_folder(launch.talk_dir));
+    if (harness.harness.keeps_talk()) {
+        CO_TRY(agents::make_shown_folder(launch.talk_dir, "the folder for conversations"));
+    }
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.argv = std::move(command.argv);
     request.env = environment(record, std::move(command.env), order.role, run, harness.path_variable);

@@ -9,6 +9,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/transitions/given_files.hpp"
 
 namespace orange {
 namespace {
@@ -45,7 +46,15 @@ Error not_running(const engine::Definition& definition, const TaskRecord& record
             name + " is not running. What the task is waiting for:\n  orange task why " + task.id.value};
 }
 
-Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
+Awaitable<Result<void>> Outbox::queue(TaskRecord& record, Role to, std::string text, std::vector<std::string> files) {
+    CO_TRY(const auto given, give_files(runner_, record, files));
+    auto queued = queue_message(world_, turns_, record, to, Role::human, message_with(std::move(text), given));
+    if (!queued) runner_.uploads.take_back(files, world_.tasks.folder(record));
+    if (queued && !files.empty()) co_await turns_.show(record);
+    co_return queued;
+}
+
+Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text, std::vector<std::string> files) {
     {
         CO_TRY(auto turn, co_await turns_.begin_turn(id));
         auto& record = turn.record;
@@ -53,7 +62,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
             CO_TRY(const auto definition, turns_.definition_of(record.task));
             co_return not_running(*definition, record, to);
         }
-        CO_TRY(queue_message(world_, turns_, record, to, Role::human, std::move(text)));
+        CO_TRY(co_await queue(record, to, std::move(text), std::move(files)));
     }
     const auto waits = co_await deliver(id);
     Outcome outcome;
@@ -68,9 +77,9 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     co_return outcome;
 }
 
-Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text) {
+Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text, std::vector<std::string> files) {
     CO_TRY(auto turn, co_await turns_.begin_turn(id));
-    co_return queue_message(world_, turns_, turn.record, to, Role::human, std::move(text));
+    co_return co_await queue(turn.record, to, std::move(text), std::move(files));
 }
 
 Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {

@@ -3,6 +3,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
@@ -32,11 +34,20 @@ class Outbox : Owner {
   public:
     using Owner::Owner;
 
-    /// Puts a human's message to a living agent into the outbox, and types it if that can be done now.
-    Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
+    /// Puts a human's message to a living agent into the outbox, and types it if that can be done now. `files`: claimed
+    /// uploads that come with it.
+    Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text, std::vector<std::string> files);
+    Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text) {
+        std::vector<std::string> none;
+        return send(std::move(id), to, std::move(text), std::move(none));
+    }
 
     /// Puts a human's message into the outbox of an agent that may not run yet. The agent gets it when it runs.
-    Awaitable<Result<void>> leave(TaskId id, Role to, std::string text);
+    Awaitable<Result<void>> leave(TaskId id, Role to, std::string text, std::vector<std::string> files);
+    Awaitable<Result<void>> leave(TaskId id, Role to, std::string text) {
+        std::vector<std::string> none;
+        return leave(std::move(id), to, std::move(text), std::move(none));
+    }
 
     /// Types the first message of the outbox that can be typed into its agent's window, or drops it if it is out of
     /// date; the messages to one agent keep their order. `record` is that of the task's turn and has a message. Returns
@@ -58,6 +69,8 @@ class Outbox : Owner {
     bool may_be_seen(const TaskId& id) const;
 
   private:
+    /// Puts a human's message with these files into the task's outbox, in its turn.
+    Awaitable<Result<void>> queue(TaskRecord& record, Role to, std::string text, std::vector<std::string> files);
     struct Typed {
         bool done = false;
         agents::Typing window = agents::Typing::later;  ///< whether the agent's window could be typed into

@@ -20,6 +20,7 @@
 #include "daemon/process/signal_process.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/placing/walls.hpp"
+#include "daemon/store/task_folder.hpp"
 
 namespace orange {
 namespace {
@@ -124,6 +125,10 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
     if (harness.harness.keeps_talk()) {
         binds.push_back({agents::in_real_home(launch.talk_dir, request.env), agents::Bind::Kind::write});
     }
+    // There from the start: files that the task gets later are seen, too.
+    const auto given = (Path(launch.task_dir) / store::k_files).string();
+    TRY(agents::make_shown_folder(given, "the folder for files"));
+    binds.push_back({agents::in_real_home(given, request.env)});
     const auto& trust = harness.harness.trust;
     const auto* project = world.projects.find(request.project);
     for (const auto& bind : binds) {

@@ -7,7 +7,9 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/transitions/given_files.hpp"
 #include "daemon/store/sections.hpp"
+#include "daemon/store/task_folder.hpp"
 
 namespace orange {
 
@@ -31,14 +33,37 @@ Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library:
     co_return co_await runner_.transitions.finish(turn.record, definition);
 }
 
-Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
+/// The files are there before the task: its first TASK.md names them.
+Result<void> Creation::write(TaskRecord& record, std::string body, const std::vector<std::string>& files) {
+    const auto folder = world_.tasks.folder(record);
+    if (!files.empty()) {
+        TRY(auto there, world_.files.list(folder));
+        std::erase(there, store::k_files);  // of a creation that failed
+        if (!there.empty()) return Error(ErrorCode::conflict, "task " + record.task.id.value + " already exists");
+        const auto given = give_files(runner_, record, files);
+        if (!given) {
+            (void)world_.files.remove(folder);  // otherwise the next daemon does
+            return given.error();
+        }
+        body = store::with_lines(body, k_files_section, given->lines);
+        record.unwritten_files.clear();
+    }
+    record.body_hash = sha256(body);
+    auto written = world_.tasks.create(record, body);
+    if (written || files.empty()) return written;
+    runner_.uploads.take_back(files, folder);
+    auto removed = world_.files.remove(folder);
+    return removed ? written : in_context(written.error().message, removed.error());
+}
+
+Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by,
+                                            std::vector<std::string> files) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     bool at_once = false;
     if (!no_spawn) runner_.queue.enqueue(record);
     keep_time(world_, turns_, record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
-    record.body_hash = sha256(body);
     if (record.start) {
         CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
         if (!engine::needs_workspace(decision) && !record.blocked()) {
@@ -52,7 +77,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
         co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
                                                  " (" + other->status + ")");
     }
-    CO_TRY(world_.tasks.create(record, body));
+    CO_TRY(write(record, std::move(body), files));
     if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
     if (at_once) {
         auto entered = co_await enter_at_once(record.task.id, definition);

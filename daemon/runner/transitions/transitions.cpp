@@ -19,6 +19,7 @@
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/transitions/given_files.hpp"
 #include "daemon/store/sections.hpp"
 
 /// The story of a transition, in the order in which it happens:
@@ -129,12 +130,23 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
         remember_readiness(record, *definition, by, *refusal);
         co_return explained(*refusal, *definition, given, by);
     }
+    const auto uploads = edit.files;
+    const auto folder = world_.tasks.folder(record);
+    CO_TRY(const auto files, give_files(runner_, record, uploads));
+    if (!uploads.empty()) edit.feedback = feedback_with(edit.feedback.value_or(""), files);
+    Result<void> sent;
     const auto* back = engine::rejection_target(*definition, record.task);
     if (back != nullptr && back->name == request.to) {
-        CO_TRY(co_await send_comments(record, edit, by, request.to, synced.body));
+        sent = co_await send_comments(record, edit, by, request.to, synced.body);
     }
-    co_return co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
-                               std::move(synced), std::move(by), std::move(edit));
+    Result<Outcome> performed = Error{};
+    if (!sent) performed = sent.error();
+    if (sent) {
+        performed = co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
+                                     std::move(synced), std::move(by), std::move(edit));
+    }
+    if (!performed) runner_.uploads.take_back(uploads, folder);
+    co_return performed;
 }
 
 /// Sends comments with what goes back to the worker: a human's all, and if Orange itself does it those of the pull

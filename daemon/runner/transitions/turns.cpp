@@ -8,6 +8,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/transitions/given_files.hpp"
 #include "daemon/store/comment_file.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -60,12 +61,10 @@ Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) 
 
 Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
     const auto copies = with_sections(copies_of(world_, record), definition_of(record.task));
-    Result<store::Synced> written = Error{};
-    if (record.unwritten_feedback.empty()) {
-        written = co_await world_.task_files.sync(record, copies);
-    } else {
-        written = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
-    }
+    std::vector<store::SectionEdit> edits;
+    if (!record.unwritten_feedback.empty()) edits.push_back({"Feedback", record.unwritten_feedback});
+    if (!record.unwritten_files.empty()) edits.push_back({k_files_section, record.unwritten_files, true});
+    auto written = co_await world_.task_files.write_sections(record, copies, std::move(edits));
     if (!written) co_return written.error();
     SyncedBodies synced;
     synced.notices_before = record.notices;
@@ -74,6 +73,7 @@ Awaitable<Result<SyncedBodies>> Turns::sync_bodies(TaskRecord& record) {
         if (record.entered_at && time > *record.entered_at) synced.artifacts.rewritten.insert(heading);
     }
     record.unwritten_feedback.clear();
+    record.unwritten_files.clear();
     if (record.comment_step > 0) {
         const auto comments = store::read_comments(world_.files, world_.tasks.folder(record), record.comment_step);
         if (comments) synced.artifacts.unanswered = engine::unanswered(*comments, record.comment_step);

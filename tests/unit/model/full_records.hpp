@@ -90,6 +90,7 @@ inline TaskRecord full_record() {
     record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};
     record.harnesses_changed = {"claude"};
     record.unwritten_feedback = "Once more.";
+    record.unwritten_files = "- `/t/files/shot.png` (from ~/shot.png, 12 KiB, 2026-11-21)";
     record.imported = true;
     record.held = {{Role::reviewer, "reviewer", "reduced", "tx", true, true, k_full_time}};
     record.left = {{RunId{"run0"}, "slurm", {"scancel", "-n", "orange-run0"}, k_full_time, {"squeue"}, {"COMPLETED"}}};

@@ -617,11 +617,11 @@ TEST_CASE_METHOD(TaskWorld, "lines that both copies got at their ends are both t
 TEST_CASE_METHOD(TaskWorld, "a section is written into both copies, with what was edited meanwhile") {
     start("## Plan\n\nx\n");
     save_over(*copies.mirror, projected("## Plan\n\ny\n"));
-    auto synced = accept(wait(task_files->write_section(record, copies, "Feedback", "Please.")));
+    auto synced = accept(wait(task_files->write_sections(record, copies, {{"Feedback", "Please."}})));
     CHECK(synced.body == "## Plan\n\ny\n\n## Feedback\n\nPlease.\n");
     CHECK(synced.body_changed);
     CHECK(in_step(synced.body));
-    synced = accept(wait(task_files->write_section(record, copies, "Feedback", "Thanks.")));
+    synced = accept(wait(task_files->write_sections(record, copies, {{"Feedback", "Thanks."}})));
     CHECK(!synced.body_changed);
     CHECK(in_step("## Plan\n\ny\n\n## Feedback\n\nThanks.\n"));
 }
@@ -699,7 +699,9 @@ TEST_CASE_METHOD(FailingWorld, "whatever fails while a section is written, the n
     const auto text_of = [](int n) { return "round " + std::to_string(n); };
     const auto line_of = [](int n) { return "line " + std::to_string(n) + "\n"; };
     const auto edit = [&](int n) { save_over(*copies.mirror, projected(line_of(n) + sync().body)); };
-    const auto write = [&](int n) { return wait(task_files->write_section(record, copies, "Feedback", text_of(n))); };
+    const auto write = [&](int n) {
+        return wait(task_files->write_sections(record, copies, {{"Feedback", text_of(n)}}));
+    };
     fail_each(edit, write, [&](int n) {
         const auto synced = accept(write(n));
         CHECK(synced.body.starts_with(line_of(n)));

@@ -74,7 +74,7 @@ struct Play : TaskWorld {
             const auto& had = step.read < 0 ? read.back() : read[static_cast<std::size_t>(step.read)];
             if (step.who == Who::orange) {
                 const auto text = parse_sections(step.change(had)).sections.at("Feedback").text;
-                note(accept(wait(task_files->write_section(record, copies, "Feedback", text))));
+                note(accept(wait(task_files->write_sections(record, copies, {{"Feedback", text}}))));
             } else {
                 save(step.who, step.change(had));
                 note(sync());

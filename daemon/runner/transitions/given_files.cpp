@@ -1,0 +1,44 @@
+#include "daemon/runner/transitions/given_files.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
+#include "daemon/runner/runner.hpp"
+#include "daemon/store/task_folder.hpp"
+
+namespace orange {
+
+Result<GivenFiles> give_files(Runner& runner, TaskRecord& record, const std::vector<std::string>& uploads) {
+    GivenFiles files;
+    if (uploads.empty()) return files;
+    const auto& world = runner.world;
+    const auto folder = world.tasks.folder(record);
+    TRY(const auto given, runner.uploads.give(uploads, folder));
+    constexpr std::size_t k_date = 10;  // of 2026-11-21T10:49:03Z
+    const auto date = to_rfc3339(world.clock.now()).substr(0, k_date);
+    for (const auto& file : given) {
+        // Behind a wall, a home that is a link has only its real path.
+        auto path = agents::in_real_home((folder / store::k_files / file.name).string(), world.base_environment);
+        files.lines += "- `" + path + "` (" + (file.origin.empty() ? "" : "from " + file.origin + ", ") +
+                       store::size_for_people(file.size) + ", " + date + ")\n";
+        files.paths.push_back(std::move(path));
+    }
+    record.unwritten_files += files.lines;
+    return files;
+}
+
+std::string message_with(std::string text, const GivenFiles& files) {
+    if (files.paths.empty()) return text;
+    text = trim(text);
+    return text + (files.paths.size() == 1 ? " (file: " : " (files: ") + join(files.paths, ", ") + ")";
+}
+
+std::string feedback_with(std::string text, const GivenFiles& files) {
+    if (files.paths.empty()) return text;
+    text = trim(text);
+    text += "\n";
+    for (const auto& path : files.paths) text += "\n- File: `" + path + "`";
+    return text;
+}
+
+}  // namespace orange
