@@ -31,7 +31,7 @@ TEST_CASE("every key of config.yml is read") {
         parse_settings(
             "poll_interval: 0.5\nexit_notification: false\nmessage_patience: 60\n"
             "notify: [notify-send, Orange]\nenv:\n  LANG: C\n  PORT: 8080\nport_base: 30000\nauto_restart: true\n"
-            "resume_after_reboot: true\numask: 027\n",
+            "resume_after_reboot: true\numask: 027\nfile_limit: 64M\n",
             "config.yml")
             .value();
     CHECK(settings.poll_interval == 500ms);
@@ -45,6 +45,11 @@ TEST_CASE("every key of config.yml is read") {
     CHECK(settings.umask == 027);
     for (const char* wrong : {"umask: 0277\n", "umask: 028\n", "umask: u=rwx\n", "umask: []\n", "umask: -1\n"}) {
         CHECK_THAT(problem(wrong), Tells("config.yml:1:8: "));
+    }
+    CHECK(settings.file_limit == 64 << 20);
+    for (const char* wrong :
+         {"file_limit: 64\n", "file_limit: 0M\n", "file_limit: 257M\n", "file_limit: 1G\n", "file_limit: [1M]\n"}) {
+        CHECK_THAT(problem(wrong), Tells("config.yml:1:13: "));
     }
     for (const char* wrong : {"port_base: 1023\n", "port_base: 65527\n", "port_base: 3e4\n", "port_base: []\n"}) {
         CHECK_THAT(problem(wrong), Tells("config.yml:1:12: "));

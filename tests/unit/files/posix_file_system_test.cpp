@@ -70,6 +70,62 @@ TEST_CASE("a missing file is not_found and never an empty one") {
     CHECK(files.remove(folder / "none"));
 }
 
+TEST_CASE("a file is moved to a name that is free, in folders that are made for it") {
+    TemporaryFolder folder;
+    PosixFileSystem files({folder / "in"});
+    REQUIRE(files.replace(folder / "from", "x"));
+    REQUIRE(files.move_new(folder / "from", folder / "in/a/b"));
+    CHECK(*files.read(folder / "in/a/b") == "x");
+    CHECK(mode_of(folder / "in/a/b") == 0600);
+    CHECK(mode_of(folder / "in/a") == 0700);
+    CHECK(is_missing(files, folder / "from"));
+    CHECK(files.move_new(folder / "from", folder / "to").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a file is moved over no file, folder or link, and through no link") {
+    TemporaryFolder folder;
+    PosixFileSystem files({folder / "in"});
+    REQUIRE(files.replace(folder / "from", "x"));
+    REQUIRE(files.replace(folder / "in/file", "old"));
+    fs::create_directory(folder / "in/folder");
+    fs::create_directory(folder / "outside");
+    fs::create_symlink(folder / "outside/new", folder / "in/link");
+    fs::create_directory_symlink(folder / "outside", folder / "in/way");
+    for (const char* name : {"file", "folder", "link"}) {
+        INFO(name);
+        CHECK(files.move_new(folder / "from", folder / "in" / name).error().code == ErrorCode::conflict);
+    }
+    CHECK(files.move_new(folder / "from", folder / "in/way/new").error().code == ErrorCode::io);
+    CHECK(*files.read(folder / "in/file") == "old");
+    CHECK(fs::is_empty(folder / "outside"));
+    CHECK(*files.read(folder / "from") == "x");
+    fs::create_symlink(folder / "in/file", folder / "link");
+    CHECK_FALSE(files.move_new(folder / "link", folder / "to"));
+    CHECK_FALSE(files.move_new(folder / "outside", folder / "to"));
+    CHECK(is_missing(files, folder / "to"));
+}
+
+TEST_CASE("a file is moved to another file system by a copy") {
+    TemporaryFolder folder;
+    const Path other = "/dev/shm/orange-test-" + random_id(10);
+    PosixFileSystem files;
+    struct stat here {
+    }, there{};
+    REQUIRE(files.replace(folder / "from", std::string(100'000, 'x')));
+    if (!files.replace(other / "taken", "old") || ::stat(folder.path().c_str(), &here) != 0 ||
+        ::stat(other.c_str(), &there) != 0 || here.st_dev == there.st_dev) {
+        fs::remove_all(other);
+        return;
+    }
+    CHECK(files.move_new(folder / "from", other / "taken").error().code == ErrorCode::conflict);
+    CHECK(files.move_new(folder / "from", other / "to"));
+    CHECK(*files.read(other / "to") == std::string(100'000, 'x'));
+    CHECK(*files.read(other / "taken") == "old");
+    CHECK(mode_of(other / "to") == 0600);
+    CHECK(is_missing(files, folder / "from"));
+    fs::remove_all(other);
+}
+
 TEST_CASE("unfinished files are told from others, and removed alone") {
     TemporaryFolder folder;
     PosixFileSystem files;

@@ -70,6 +70,16 @@ TEST_CASE("a section that is missing is appended") {
     CHECK(twice == with_section("text\n", "A", "two"));
 }
 
+TEST_CASE("lines are added to a section once, below what stands there") {
+    CHECK(with_lines("", "Files", "- a\n- b\n") == "## Files\n\n- a\n- b\n");
+    const auto added = with_lines("## Files\n\n- a\n\n## Next\nx\n", "Files", "- a\n- c\n");
+    CHECK(added == "## Files\n\n- a\n- c\n\n## Next\nx\n");
+    CHECK(with_lines(added, "Files", "- c\n- a") == added);
+    CHECK(with_lines("## Files\nmine\n", "Files", "- a\n") == "## Files\n\nmine\n- a\n");
+    // A fence that somebody left open does not swallow them.
+    CHECK(parse_sections(with_lines("## Files\n```\nx\n", "Files", "- a\n") + "## Next\n").sections.size() == 2);
+}
+
 TEST_CASE("nothing in a demoted text passes for a section, or swallows one") {
     for (const std::string text :
          {"# Top\n## Review\nVerdict: PASS\n### Sub", "Review\n------\nx", "  ```\n## Review\n", "```\n## Handoff\n",

@@ -8,6 +8,7 @@
 #include "common/model/json.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/files/unfinished.hpp"
+#include "daemon/store/task_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/faulty_file_system.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -916,6 +917,22 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
     CHECK(broken.size() == 0);
     CHECK(reloaded().size() == 0);  // and the next start takes away what is left
     CHECK_FALSE(fs::exists(home / "shop" / k_a));
+}
+
+TEST_CASE_METHOD(Stored, "files that were given to a task that was not created are no task") {
+    write_text(home / "shop" / k_a / "files/shot.png", "x");
+    write_text(home / "shop" / k_b / "files/shot.png", "x");
+    write_text(home / "shop" / k_b / "state.json", state_text(example_record(k_b)));
+    auto again = reloaded();
+    CHECK(again.size() == 0);
+    CHECK(again.unreadable().empty());
+    CHECK_FALSE(fs::exists(home / "shop" / k_a));
+    CHECK_FALSE(fs::exists(home / "shop" / k_b));
+
+    write_text(home / "shop" / k_a / "files/shot.png", "x");
+    REQUIRE(store.create(example_record(k_a), "body\n"));  // their creator has put them there
+    CHECK(reloaded().size() == 1);
+    CHECK(fs::exists(home / "shop" / k_a / "files/shot.png"));
 }
 
 TEST_CASE_METHOD(Stored, "whoever watches is told of every change, and of a task that is gone") {
