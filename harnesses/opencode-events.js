@@ -1,6 +1,7 @@
 // A plugin that tells Orange what opencode does: each line that it adds to the file ORANGE_EVENTS is one event. It gives
-// opencode the messages that Orange adds to the file ORANGE_INBOX. docs/harnesses.md, "Events", "Usage" and "The inbox".
-// It also sets the variant that opencode.yml names.
+// opencode the messages that Orange adds to the file ORANGE_INBOX, and asks Orange what opencode asks in its dialogs.
+// docs/harnesses.md, "Events", "Usage", "The inbox" and "Permits". It also sets the variant that opencode.yml names.
+import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 
 export const OrangeEvents = async ({ client, directory } = {}) => {
@@ -35,6 +36,38 @@ export const OrangeEvents = async ({ client, directory } = {}) => {
     error = name === "MessageAbortedError" ? undefined : (data?.message ?? name); // a human interrupted it
     if (error) tell("error", error);
   };
+
+  // The dialog stands in the window as well, and its first answer counts. ORANGE_ASK writes the event, waits, and prints
+  // the answer, or nothing.
+  const asking = new Map();
+  const answer = async (requestID, printed) => {
+    const headers = { "Content-Type": "application/json" };
+    const body = JSON.parse(printed);
+    await client._client.post({ url: "/permission/{requestID}/reply", path: { requestID }, query: { directory }, body, headers });
+  };
+  const ask = ({ id, permission: tool, patterns, metadata }) => {
+    const text = [tool, ...patterns].join(" ");
+    if (!process.env.ORANGE_ASK) return tell("question", text);
+    last = "question";
+    const child = spawn("sh", ["-c", 'eval "exec $ORANGE_ASK"'], { stdio: ["pipe", "pipe", "ignore"] });
+    asking.set(id, child);
+    let printed = "";
+    child.stdout.on("data", (part) => (printed += part));
+    child.stdin.on("error", () => {});
+    child.on("error", () => asking.delete(id) && tell("question", text));
+    child.on("close", () => {
+      if (asking.delete(id) && printed.trim()) answer(id, printed).catch(() => {});
+    });
+    const input = metadata?.command ? metadata : { ...metadata, patterns };
+    child.stdin.end(JSON.stringify({ event: "question", session, id, text, tool, input }));
+  };
+  const replied = ({ requestID: id, reply }) => {
+    const child = asking.get(id);
+    asking.delete(id);
+    child?.kill();
+    if (process.env.ORANGE_ASK && reply !== "reject") say({ event: "allowed", session, id });
+  };
+  process.on("exit", () => asking.forEach((child) => child.kill()));
 
   // The conversation in which somebody wrote last, and the agent and the model that were chosen for that.
   let session = process.env.OPENCODE_ORANGE_SESSION;
@@ -75,8 +108,9 @@ export const OrangeEvents = async ({ client, directory } = {}) => {
     event: async ({ event: { type, properties } }) => {
       if (type === "session.created" && properties.info.parentID) children.add(properties.info.id);
       if (type === "message.updated") spent(properties.info);
-      if (type === "permission.asked") tell("question", [properties.permission, ...properties.patterns].join(" "));
+      if (type === "permission.asked") ask(properties);
       if (type === "question.asked") tell("question", properties.questions?.[0]?.question);
+      if (type === "permission.replied") replied(properties);
       if (/^(permission|question)\.(replied|rejected)$/.test(type)) tell("busy");
       if (children.has(properties.sessionID)) return;
       if (type === "session.status" && properties.sessionID !== session) [session, last] = [properties.sessionID];
