@@ -31,6 +31,48 @@ await hooks.config(config);
 console.log(JSON.stringify(config));
 )";
 
+/// Lets opencode ask four times. The window answers the last one, whose program waits.
+constexpr std::string_view k_driver_of_asking = R"(
+import { existsSync } from "node:fs";
+import { OrangeEvents } from "./plugin.mjs";
+const posts = [];
+const client = { _client: { post: async (call) => posts.push(call) } };
+const hooks = await OrangeEvents({ client, directory: "/home/ada/shop" });
+const say = (type, properties) => hooks.event({ event: { type, properties: { sessionID: "ses_1", ...properties } } });
+const until = async (done) => {
+    while (!done()) await new Promise((next) => setTimeout(next, 10));
+};
+const ask = (id, more) => say("permission.asked", { id, permission: "bash", patterns: ["touch " + id], ...more });
+const reply = (requestID, reply) => say("permission.replied", { requestID, reply });
+await say("session.status", { status: { type: "busy" } });
+await ask("allow", { metadata: { command: "touch allow" } });
+await until(() => posts.length === 1);
+await reply("allow", "once");
+await ask("deny", { permission: "external_directory", metadata: { filepath: "/x" } });
+await until(() => posts.length === 2);
+await reply("deny", "reject");
+await ask("nothing");
+await ask("window");
+await until(() => existsSync(process.env.ASKED + "/nothing.over") && existsSync(process.env.ASKED + "/window"));
+await reply("window", "always");
+await until(() => existsSync(process.env.ASKED + "/window.over"));
+console.log(JSON.stringify(posts));
+)";
+
+/// Stands in for `orange-agent --ask`: keeps what it is asked, and answers as its id says.
+constexpr std::string_view k_asked = R"sh(#!/bin/sh
+read -r asked
+id=$(printf '%s' "$asked" | sed 's/.*"id":"\([a-z]*\)".*/\1/')
+trap 'touch "$ASKED/$id.over"; kill "$!"; exit' TERM
+printf '%s' "$asked" >"$ASKED/$id.new" && mv "$ASKED/$id.new" "$ASKED/$id"
+case $id in
+    allow) echo '{"reply":"once"}' ;;
+    deny) echo '{"reply":"reject","message":"No."}' ;;
+    nothing) touch "$ASKED/nothing.over" ;;
+    window) sleep 60 & wait ;;
+esac
+)sh";
+
 /// Lets the extension begin three conversations of pi, of which one has no file.
 constexpr std::string_view k_driver_of_pi = R"(
 import extension from "./extension.mjs";
@@ -102,6 +144,47 @@ TEST_CASE("the plugin of opencode tells turns, questions and errors, nothing of 
         told += "\n";
     }
     CHECK(told == expected);
+}
+
+TEST_CASE("the plugin of opencode asks Orange, passes its answer on, and ends the question that the window answered") {
+    TempDir dir;
+    fs::copy_file(ORANGE_SOURCE_DIR "/harnesses/opencode-events.js", dir / "plugin.mjs");
+    std::ofstream(dir / "driver.mjs") << k_driver_of_asking;
+    std::ofstream(dir / "ask") << k_asked;
+    Command command;
+    command.argv = {installed_node(), (dir / "driver.mjs").string()};
+    command.env = {{"ORANGE_EVENTS", (dir / "events").string()},
+                   {"ORANGE_ASK", "sh " + (dir / "ask").string()},
+                   {"ASKED", dir.path().string()},
+                   {"PATH", "/usr/bin:/bin"}};
+    command.input = "";
+    asio::io_context io;
+    PosixProcessRunner runner;
+    const auto done = run(io, runner.run(std::move(command)));
+    REQUIRE(done);
+    INFO(done->err << done->out);
+    const auto posts = Json::parse(done->out);
+    REQUIRE(posts.size() == 2);
+    const auto opencode = shipped("opencode");
+    CHECK(posts[0].at("url") == "/permission/{requestID}/reply");
+    CHECK(posts[0].at("path").at("requestID") == "allow");
+    CHECK(posts[0].at("query").at("directory") == "/home/ada/shop");
+    CHECK(posts[0].at("body") == Json::parse(opencode.permits.allow));
+    CHECK(posts[1].at("path").at("requestID") == "deny");
+    CHECK(posts[1].at("body") == Json{{"reply", "reject"}, {"message", "No."}});
+    const auto allow = Json::parse(text_of(dir / "allow")), deny = Json::parse(text_of(dir / "deny"));
+    CHECK(allow.at(opencode.permits.input) == Json{{"command", "touch allow"}});  // it says all of it
+    CHECK(deny.at(opencode.permits.input) == Json{{"filepath", "/x"}, {"patterns", {"touch deny"}}});
+    CHECK(deny.at(opencode.permits.tool) == "external_directory");
+    CHECK(deny.at(opencode.permits.id) == "deny");
+    CHECK(told_by(opencode, allow.dump())->activity == Activity::waiting);  // the hook writes it as an event
+    std::string told;
+    const auto events = text_of(dir / "events");
+    for (const auto line : split_lines(events)) {
+        const auto event = Json::parse(line);
+        told += event.at("event").get<std::string>() + event.value("id", "") + " ";
+    }
+    CHECK(told == "busy allowedallow busy busy allowedwindow busy ");
 }
 
 TEST_CASE("the extension of pi tells which file each conversation is in") {
