@@ -83,6 +83,7 @@ std::string synonym_of(const std::string& name, const std::vector<std::string>& 
 std::string similar_option(const CLI::App& app, const std::string& name) {
     std::vector<std::string> known;
     for (const auto* option : app.get_options()) {
+        if (option->get_group().empty()) continue;  // hidden
         for (const auto& each : option->get_lnames()) known.push_back("--" + each);
     }
     const auto synonym = synonym_of(name, known);
@@ -204,7 +205,7 @@ int exit_status(const Status& done, bool json) {
 Status run_there(const Place& place, bool json) {
     TRY(auto paths, paths_from_environment());
     Context context(std::move(paths), json);
-    return commands::on_host(context, place.host, place.words);
+    return commands::on_host(context, place.host, place.words, place.files);
 }
 
 /// Returns the command that the words name, if this version has it.
@@ -225,6 +226,7 @@ Status run_on_host(const Command& command, CLI::App& app, std::vector<std::strin
         parsed = false;
     }
     if (parsed) TRY(arguments::take_hosts_of_tasks(command, app, place));
+    arguments::take_files(app, place);
     return run_there(place, json);
 }
 
@@ -235,7 +237,10 @@ Status run_parsed(const Command& command, const CLI::App& app, const arguments::
         return {ErrorCode::forbidden, app.get_name() + " is for people, not for agents"};
     }
     TRY(arguments::take_hosts_of_tasks(command, app, place));
-    if (!place.host.empty()) return run_there(place, json);
+    if (!place.host.empty()) {
+        arguments::take_files(app, place);
+        return run_there(place, json);
+    }
     TRY(auto paths, paths_from_environment());
     if (command.people_only) TRY(connection::check_daemon_socket(paths));
     Context context(std::move(paths), json);

@@ -34,6 +34,14 @@ void number(CLI::App& app, const char* name, std::optional<int>& into, const cha
         ->type_name("N");
 }
 
+void files(CLI::App& app, commands::FileOptions& into) {
+    app.add_option("--file", into.paths, "File for the agent, such as a picture; a copy goes to the task's folder")
+        ->allow_extra_args(false)
+        ->type_name("PATH");
+    // For `orange --host` alone (commands/host.cpp); help, manual and completion leave out what is in no group.
+    app.add_option("--files-from-stdin", into.from_input)->check(between(0, 1000))->group("");
+}
+
 CLI::Option* form(CLI::App& app, Text& into, bool shown) {
     return text(app, "--format", into, "Print each task in this format, for example '{id} {needs}'")
         ->check([shown](const std::string& value) { return commands::form_problem(value, shown); }, "");

@@ -63,6 +63,9 @@ void id(CLI::App& app, Text& into);
 /// Adds the positional IDs of a command that takes several tasks, and returns the option.
 CLI::Option* ids(CLI::App& app, std::vector<std::string>& into);
 
+/// Adds --file of commands that give files to an agent.
+void files(CLI::App& app, commands::FileOptions& into);
+
 /// Adds --format of commands that print tasks. `shown`: for the command that prints everything about one task.
 CLI::Option* form(CLI::App& app, Text& into, bool shown = false);
 constexpr const char* k_form_help =

@@ -62,6 +62,7 @@ constexpr Values k_values[] = {
     {"", "PATH", std::nullopt, k_files},
     {"", "FILE", std::nullopt, k_files},
     {"", "--from-file", std::nullopt, k_files},
+    {"", "--file", std::nullopt, k_files},
 };
 
 std::string name_of(const CLI::Option& option) {
@@ -215,6 +216,7 @@ class Completion {
             return;
         }
         for (const auto* option : app.get_options()) {
+            if (option->get_group().empty()) continue;  // hidden
             for (const auto& name : option->get_lnames()) add_word("--" + name, option->get_description());
         }
     }

@@ -175,6 +175,23 @@ Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Pl
     return {};
 }
 
+void take_files(const CLI::App& app, Place& place) {
+    constexpr std::string_view k_file = "--file", k_file_is = "--file=";
+    if (app.get_option_no_throw(std::string(k_file)) == nullptr) return;
+    auto& words = place.words;
+    for (auto word = words.begin(); word != words.end() && *word != "--";) {
+        if (*word == k_file && word + 1 != words.end()) {
+            place.files.push_back(*(word + 1));
+            word = words.erase(word, word + 2);
+        } else if (word->starts_with(k_file_is)) {
+            place.files.push_back(word->substr(k_file_is.size()));
+            word = words.erase(word);
+        } else {
+            ++word;
+        }
+    }
+}
+
 Error with_hosts_of_task(const Command& command, const CLI::App& app, const Place& place, Error error) {
     constexpr std::size_t k_shortest = 3;
     if (error.code != ErrorCode::not_found) return error;

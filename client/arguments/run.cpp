@@ -10,6 +10,7 @@ Action run(CLI::App& app) {
     auto a = std::make_shared<commands::RunOptions>();
     app.add_option("SUMMARY", a->words, "What to do, in one line");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
+    files(app, a->files);
     text(app, "--harness", a->params.harness,
          "Agent that does the work; default: the project's, or the first installed one");
     agent_options(app, a->params);
@@ -28,6 +29,7 @@ Action run(CLI::App& app) {
         "Examples:\n"
         "  orange run \"Fix the login redirect\"\n"
         "  orange run --harness demo try it out\n"
+        "  orange run --file ~/shot.png \"The total is cut off, see the picture\"\n"
         "  gh issue view 12 | orange run --context - \"Fix issue 12\"\n"
         "  orange run --wait \"Update the changelog\" && orange list");
     return [a](Context& context) { return commands::run(context, *a); };

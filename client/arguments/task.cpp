@@ -26,6 +26,7 @@ constexpr const char* k_create_examples =
     "                                        (at most once a week)\n"
     "  orange create --from-issue 12\n"
     "  orange create --like 4f2a\n"
+    "  orange create --file ~/shot.png \"The total is cut off, see the picture\"\n"
     "  orange create --from-file tasks.md --no-spawn\n"
     "  orange create --branch total --base release-2 \"Round the total there too\"\n"
     "  orange create --blocked-by 4f2a \"Use the new API\"\n"
@@ -41,6 +42,7 @@ Action task_create(CLI::App& app) {
         rpc::TaskCreate params;
         std::vector<std::string> words;
         commands::CreateFrom from;
+        commands::FileOptions files;
         Text id;
     };
     auto a = std::make_shared<Arguments>();
@@ -55,6 +57,7 @@ Action task_create(CLI::App& app) {
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
     app.add_option("--summary", a->params.summary, "The same as SUMMARY");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
+    files(app, a->files);
     text(app, "--from-issue", a->from.issue,
          std::string("Issue of ") + k_issue_forge.name + ", a number or a URL: its title, text and comments (needs " +
              k_issue_forge.program + ")")
@@ -79,7 +82,7 @@ Action task_create(CLI::App& app) {
     app.footer(k_create_examples);
     return [a](Context& context) {
         if (a->id) (is_task_id(*a->id) ? a->params.id : a->params.key) = a->id;
-        return commands::task_create(context, a->params, a->words, a->from);
+        return commands::task_create(context, a->params, a->words, a->from, a->files);
     };
 }
 
@@ -210,6 +213,7 @@ Action task_send(CLI::App& app) {
     struct Arguments {
         rpc::TaskSend params;
         std::vector<std::string> words;
+        commands::FileOptions files;
     };
     auto a = std::make_shared<Arguments>();
     app.add_option("WORDS", a->words,
@@ -217,50 +221,55 @@ Action task_send(CLI::App& app) {
         ->required()
         ->option_text(k_task_and_needed_text);
     text(app, "--role", a->params.role, "worker or reviewer; default: worker");
+    files(app, a->files);
     app.footer(
         "Examples:\n"
         "  orange send 4f2a \"Use the existing helper\"\n"
+        "  orange send 4f2a --file shot.png \"It looks like this now\"\n"
         "  orange send \"Use the existing helper\"     (in the task's workspace)");
-    return [a](Context& context) { return commands::task_send(context, a->params, a->words); };
-}
-
-template <class Params, commands::Status (*command)(Context&, Params, std::vector<std::string>)>
-Action with_words(CLI::App& app, const char* doc, const char* examples) {
-    struct Arguments {
-        Params params;
-        std::vector<std::string> words;
-    };
-    auto a = std::make_shared<Arguments>();
-    app.add_option("WORDS", a->words, doc)->required()->option_text(k_task_and_needed_text);
-    app.footer(examples);
-    return [a](Context& context) { return command(context, a->params, a->words); };
+    return [a](Context& context) { return commands::task_send(context, a->params, a->words, a->files); };
 }
 
 Action task_reply(CLI::App& app) {
-    return with_words<rpc::TaskAnswer, commands::task_reply>(
-        app, "The answer; with two or more words, the first one names the task; - reads standard input",
-        "Example:\n"
+    struct Arguments {
+        rpc::TaskAnswer params;
+        std::vector<std::string> words;
+        commands::FileOptions files;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("WORDS", a->words,
+                   "The answer; with two or more words, the first one names the task; - reads standard input")
+        ->required()
+        ->option_text(k_task_and_needed_text);
+    files(app, a->files);
+    app.footer(
+        "Examples:\n"
         "  orange reply 4f2a \"The date format is ISO 8601\"\n"
+        "  orange reply 4f2a --file ~/layout.pdf \"As on page 2\"\n"
         "\nIf the agent has ended, it is started again with the answer.");
+    return [a](Context& context) { return commands::task_reply(context, a->params, a->words, a->files); };
 }
 
 Action task_reject(CLI::App& app) {
     struct Arguments {
         rpc::TaskReject params;
         std::vector<std::string> words;
+        commands::FileOptions files;
     };
     auto a = std::make_shared<Arguments>();
     app.add_option("WORDS", a->words,
                    "The feedback; with two or more words, the first one names the task; - reads standard input. It can "
                    "be left out if there are comments to send")
         ->option_text(k_task_and_text);
+    files(app, a->files);
     app.footer(
         "The text becomes ## Feedback in TASK.md, and the worker continues with it. Your comments on lines that are "
         "not sent yet (orange comment --help) are sent with it, as a numbered list below the text.\n\n"
         "Examples:\n"
         "  orange reject 4f2a \"Name the columns, and add a test\"\n"
+        "  orange reject 4f2a --file shot.png \"The total is cut off\"\n"
         "  orange reject 4f2a                      (sends the comments)");
-    return [a](Context& context) { return commands::task_reject(context, a->params, a->words); };
+    return [a](Context& context) { return commands::task_reject(context, a->params, a->words, a->files); };
 }
 
 /// Adds an option with numbers of comments.

@@ -159,13 +159,43 @@ std::vector<std::string> with_tunnel(std::vector<std::string> words, const Host&
     return words;
 }
 
+/// Says that so many files come through standard input. They do not pass through a terminal.
+std::vector<std::string> with_files(std::vector<std::string> words, std::size_t count) {
+    auto place = std::ranges::find_if(words, [](const auto& word) { return word != "--json"; });
+    if (count == 0 || place == words.end()) return words;
+    place += *place == "task" && place + 1 != words.end() ? 2 : 1;
+    words.insert(place, "--files-from-stdin=" + std::to_string(count));
+    return words;
+}
+
+std::string name_of_this_machine() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 && *name != '\0' ? first_line(printable(name)) : "another machine";
+}
+
+/// The limit for one file is that of the host, which checks it.
+Result<std::vector<connection::GivenFile>> open_for_host(const std::vector<std::string>& paths,
+                                                         const std::vector<std::string>& words) {
+    TRY(auto files, connection::open_given(paths, 0));
+    const bool reads = std::ranges::any_of(words, [](const auto& word) { return word == "-" || word.ends_with("=-"); });
+    if (!files.empty() && reads && ::isatty(STDIN_FILENO) == 1) {
+        return {ErrorCode::invalid_argument,
+                "with --file and a host, - does not read from the terminal. Pipe the text into the command, or give it "
+                "in quotes"};
+    }
+    for (auto& file : files) file.origin = name_of_this_machine() + ":" + file.origin;
+    return files;
+}
+
 }  // namespace
 
-Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words) {
+Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words,
+               const std::vector<std::string>& files) {
     TRY(check_human(context.paths));
     TRY(const auto host, find_host(context.paths, name));
-    const bool terminal = !context.json && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-    TRY(const auto ended, hosts::run_on(host, with_tunnel(words, host), terminal));
+    TRY(const auto given, open_for_host(files, words));
+    const bool terminal = !context.json && given.empty() && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    TRY(const auto ended, hosts::run_on(host, with_files(with_tunnel(words, host), given.size()), terminal, given));
     if (ended.trouble) fail(context, *ended.trouble);
     if (ended.status == k_wrong_usage && !context.json) {
         output::print_error("orange: this is the answer of " + host.name +

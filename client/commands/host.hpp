@@ -19,8 +19,10 @@ Result<void> check_human(const Paths& paths);
 /// Returns ORANGE_HOST; empty for an agent, which may have inherited it from its human.
 std::string host_of_environment();
 
-/// Runs `orange WORDS` on that host, and returns its exit status. Refused to agents.
-Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words);
+/// Runs `orange WORDS` on that host, and returns its exit status. Refused to agents. `files`: paths on this machine,
+/// which are opened with this person's rights and go there through the standard input of the same ssh.
+Status on_host(Context& context, const std::string& name, const std::vector<std::string>& words,
+               const std::vector<std::string>& files = {});
 
 Status host_add(Context& context, hosts::Host host);
 Status host_list(Context& context);

@@ -103,13 +103,14 @@ Status wait_for(Context& context, EventStream& stream, const rpc::TaskReply& cre
 }  // namespace
 
 Status run(Context& context, RunOptions options) {
+    TRY(auto uploads, Uploads::open(context, options.files));  // standard input has them before the context
     TRY(complete(context, options));
     EventStream stream(context.paths, rpc::EventsSubscribe{});
     if (options.wait) {  // opened before the task is created, so that no event is missed
         catch_interrupts();
         TRY(stream.open());
     }
-    TRY(auto reply, create_task(context, options.params));
+    TRY(auto reply, create_task(context, options.params, uploads));
     TRY(auto created, connection::reply_as<rpc::TaskReply>(options.params.k_name, reply));
     if (context.json && !options.wait) {
         put_json(reply);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "client/commands/context.hpp"
+#include "client/commands/uploads.hpp"
 #include "common/rpc/task_methods.hpp"
 
 namespace orange::commands {
@@ -12,6 +12,7 @@ namespace orange::commands {
 struct RunOptions {
     rpc::TaskCreate params;
     std::vector<std::string> words;  ///< the summary, joined by blanks
+    FileOptions files;
     bool wait = false;
     bool attach = false;
 };

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "client/commands/context.hpp"
+#include "client/commands/uploads.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 
 namespace orange::commands {
 
-/// Creates one task, even if the daemon ends before it replies and the call is repeated.
-Result<Json> create_task(Context& context, rpc::TaskCreate params);
+/// Creates one task, even if the daemon ends before it replies and the call is repeated. Each daemon gets the files.
+Result<Json> create_task(Context& context, rpc::TaskCreate params, Uploads& files);
 /// Returns the exit status of a call that starts an agent. If the agent did not start: 1, with the reason on standard
 /// error; the task exists nevertheless.
 int spawn_status(const Context& context, const rpc::TaskReply& started);
@@ -27,7 +28,7 @@ struct CreateFrom {
 /// `words` are the summary, joined by blanks. If there are two and only the second contains a blank, they are a branch
 /// and a summary. A person at a terminal who gives no summary is asked for one.
 Status task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
-                   const CreateFrom& from = {});
+                   const CreateFrom& from = {}, const FileOptions& files = {});
 struct ListOptions {
     bool everywhere = false;          ///< all projects, also if the caller is in one, and all hosts
     bool watch = false;               ///< print again after each change, until a signal comes
@@ -54,7 +55,7 @@ Status change(Context& context, Method params) {
 Status task_spawn(Context& context, rpc::TaskSpawn params);
 Status task_respawn(Context& context, rpc::TaskRespawn params);
 /// `words`: one word is the message for the caller's own task; of several the first is the id.
-Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
+Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words, const FileOptions& files);
 
 /// `params.branch`: unset: keep the branch; empty: use the branch that git is on; else rename the branch, or switch to
 /// it.
@@ -101,9 +102,9 @@ void put_formed(const Json& list, const std::string& form);
 Status print_tasks(const Context& context, const Result<Json>& reply, const std::optional<std::string>& form,
                    const std::function<std::string(const rpc::TaskList::Reply&)>& page);
 /// `words`: see task_send().
-Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
+Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words, const FileOptions& files);
 /// Without words, or with the name of the task alone, the rejection sends only the comments.
-Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
+Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words, const FileOptions& files);
 
 struct DiffOptions {
     bool stat = false;

@@ -29,6 +29,18 @@ Result<void> take_words(Method& params, std::string& text, std::vector<std::stri
     return {};
 }
 
+/// Sends a text with files. `text` is a member of `params`, and stays empty without words.
+template <class Method>
+Status change_with_files(Context& context, Method& params, std::string& text, std::vector<std::string> words,
+                         const FileOptions& files) {
+    TRY(auto uploads, Uploads::open(context, files));  // standard input has them before the text
+    if (!words.empty()) TRY(take_words(params, text, std::move(words)));
+    if (!uploads.empty()) {
+        TRY(params.files, uploads.ids(context));
+    }
+    return change(context, params);
+}
+
 /// Replaces the process by another program; returns only if that fails.
 Error become(std::vector<std::string> words) {
     std::vector<char*> argv;
@@ -91,20 +103,16 @@ Status inbox(Context& context, const InboxOptions& options) {
     });
 }
 
-Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words) {
-    TRY(take_words(params, params.text, std::move(words)));
-    return change(context, std::move(params));
+Status task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words, const FileOptions& files) {
+    return change_with_files(context, params, params.text, std::move(words), files);
 }
 
-Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words) {
-    TRY(take_words(params, params.text, std::move(words)));
-    return change(context, std::move(params));
+Status task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words, const FileOptions& files) {
+    return change_with_files(context, params, params.text, std::move(words), files);
 }
 
-Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words) {
-    if (words.empty()) return change(context, std::move(params));
-    TRY(take_words(params, params.feedback, std::move(words)));
-    return change(context, std::move(params));
+Status task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words, const FileOptions& files) {
+    return change_with_files(context, params, params.feedback, std::move(words), files);
 }
 
 Status task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options) {

@@ -19,11 +19,16 @@ std::string detail_of(const Error& error, const char* name) {
 
 }  // namespace
 
-Result<Json> create_task(Context& context, rpc::TaskCreate params) {
+Result<Json> create_task(Context& context, rpc::TaskCreate params, Uploads& files) {
     if (!params.id && !params.key) params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
     params.ask_trust = !context.json && output::is_interactive() && !connection::inside_agent();
-    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
+    const auto add_files = [&](Json& json) -> Result<void> {
+        if (files.empty()) return {};
+        TRY(json["files"], files.ids(context));
+        return {};
+    };
+    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json, add_files); };
     for (;;) {
         auto reply = call_with_caller(call, written(params), {"id", "ask_trust", "trust"});
         const auto asking = reply ? std::string() : detail_of(reply.error(), "trust");
@@ -125,7 +130,7 @@ std::vector<std::string> once_each(const std::vector<std::string>& notes,
 }
 
 /// One after the other, in the order of the file; the first that fails is the last.
-Status create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
+Status create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts, Uploads& files) {
     Json created = Json::array();
     int status = 0;
     std::vector<std::string> notes;
@@ -138,7 +143,7 @@ Status create_all(Context& context, const rpc::TaskCreate& params, const std::ve
         one.summary = text.summary;
         if (!text.context.empty()) one.context = text.context;
         complete_with_cwd(context, one, one.project.has_value());
-        auto reply = create_task(context, one);
+        auto reply = create_task(context, one, files);
         if (!reply) {
             auto error = reply.error();
             error.message = std::to_string(created.size()) + " of " + counted(texts.size(), "task") +
@@ -184,11 +189,14 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
 }  // namespace
 
 Status task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
-                   const CreateFrom& from) {
+                   const CreateFrom& from, const FileOptions& files) {
     params.name_branch = true;
+    TRY(auto uploads, Uploads::open(context, files));
+    if (from.file && !uploads.empty())
+        return {ErrorCode::invalid_argument, "--file gives files to one task, but --from-file makes many tasks"};
     if (from.issue || from.file) {
         TRY(const auto texts, texts_of(params, words, from));
-        return create_all(context, params, texts);
+        return create_all(context, params, texts, uploads);
     }
     if (!words.empty() && !params.summary.empty()) {
         return {ErrorCode::invalid_argument, "the summary is given twice; omit --summary or the other words"};
@@ -211,7 +219,7 @@ Status task_create(Context& context, rpc::TaskCreate params, const std::vector<s
         TRY(params.context, text_argument(*params.context));
     }
     complete_with_cwd(context, params, params.project.has_value());
-    return print_started(context, create_task(context, params), note);
+    return print_started(context, create_task(context, params, uploads), note);
 }
 
 }  // namespace orange::commands

@@ -13,10 +13,12 @@
 #include <utility>
 
 #include "client/connection/child.hpp"
+#include "client/hosts/file_stream.hpp"
 #include "client/hosts/ssh_program.hpp"
 #include "common/base/system.hpp"
 #include "common/base/try.hpp"
 #include "common/posix/fd.hpp"
+#include "common/posix/write.hpp"
 
 namespace orange::hosts {
 namespace {
@@ -220,6 +222,25 @@ std::string remote_word(std::string_view word) {
     return quoted + "'";
 }
 
+/// Gives ssh the files, and then what comes from standard input, until that or ssh ends. An ssh that ends early
+/// explains itself; the error is about what happened here.
+std::optional<Error> feed(const UniqueFd& ssh, const std::vector<connection::GivenFile>& files) {
+    if (const auto sent = send_files(ssh.get(), files); !sent) {
+        return sent.error().code == ErrorCode::unavailable ? std::nullopt : std::optional(sent.error());
+    }
+    if (::isatty(STDIN_FILENO) == 1) return std::nullopt;
+    char chunk[65536];
+    for (;;) {
+        pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {ssh.get(), 0, 0}};
+        if (::poll(ready, 2, -1) < 0 && errno != EINTR) return std::nullopt;
+        if (ready[1].revents != 0) return std::nullopt;
+        if (ready[0].revents == 0) continue;
+        const auto size = ::read(STDIN_FILENO, chunk, sizeof chunk);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0 || posix::write_all(ssh.get(), {chunk, static_cast<std::size_t>(size)}) != 0) return std::nullopt;
+    }
+}
+
 }  // namespace
 
 std::string remote_command(const Host& host, const std::vector<std::string>& words) {
@@ -230,23 +251,31 @@ std::string remote_command(const Host& host, const std::vector<std::string>& wor
     return command;
 }
 
-Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal) {
+Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal,
+                     const std::vector<connection::GivenFile>& files) {
     const Messages messages;
     termios modes{};
     const bool has_modes = terminal && ::tcgetattr(STDIN_FILENO, &modes) == 0;
     connection::ChildOptions options;
-    options.in = STDIN_FILENO;
+    int ends[2] = {-1, -1};
+    if (!files.empty() && system::make_pipe(ends) != 0) return io_error("making a pipe", errno);
+    UniqueFd input(ends[0]), to_ssh(ends[1]);
+    options.in = input ? input.get() : STDIN_FILENO;
     options.out = STDOUT_FILENO;
     options.err = STDERR_FILENO;
     const auto child =
         connection::start_child(ssh_argv(host, remote_command(host, words), terminal, messages), options);
     if (!child) return cannot_start(child.error());
+    input.reset();
     Ended ended;
     {
         const SignalsForChild signals(*child);
+        std::optional<Error> unsent;
+        if (to_ssh) unsent = feed(to_ssh, files);
+        to_ssh.reset();
         const int status = wait_for(*child);
         ended.status = connection::exit_status(status);
-        ended.trouble = trouble_with(host, status, messages.text());
+        ended.trouble = unsent ? unsent : trouble_with(host, status, messages.text());
     }
     const bool broken = ended.status == k_link_lost || ended.status > 128;
     if (has_modes && broken) {

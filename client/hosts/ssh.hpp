@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/connection/given_file.hpp"
 #include "client/hosts/hosts_file.hpp"
 #include "common/model/json.hpp"
 
@@ -27,7 +28,9 @@ struct Ended {
 
 /// Runs `orange WORDS` on a host with the caller's standard input, output and errors. `terminal`: allocates a terminal
 /// on the host, and lets ssh ask questions. If the connection breaks, the local terminal's modes and screen are reset.
-Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal);
+/// `files` go before standard input (file_stream.hpp); then a terminal here is not read.
+Result<Ended> run_on(const Host& host, const std::vector<std::string>& words, bool terminal,
+                     const std::vector<connection::GivenFile>& files = {});
 
 /// A host's answer to a command that had no standard input.
 struct Answer {

@@ -74,6 +74,7 @@ std::string command_text(const Command& command) {
     std::string usage = "\\fB" + escaped(name, true) + "\\fR [\\fIOPTIONS\\fR]";
     std::string positionals, options;
     for (const auto* option : app.get_options()) {
+        if (option->get_group().empty()) continue;  // hidden
         if (option->get_positional()) {
             const auto word = escaped(name_of(*option, true), true);
             const bool open = option->get_required() || word.starts_with('[');

@@ -23,6 +23,7 @@ struct TaskCreate : Choices {
     std::optional<std::string> branch;
     std::string summary;
     std::optional<std::string> context;
+    std::vector<std::string> files;
     std::optional<std::string> parent;
     std::optional<std::string> like;
     std::optional<std::string> permissions;
@@ -44,6 +45,7 @@ struct TaskCreate : Choices {
         v.optional("branch", branch, "branch to work on; orange-tasks/<id> where absent");
         v.optional("summary", summary, "what is to be done, one line; empty: the agent asks");
         v.optional("context", context, "Markdown for the agent, stored under ## Context");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
         Choices::describe(v);
         v.optional("parent", parent, "the task that it is a part of; its project is where the new one belongs");
         v.sparse(
@@ -331,11 +333,13 @@ struct TaskSend : TaskSelector {
     static constexpr const char* k_name = "task.send";
     using Reply = TaskReply;
     std::string text;
+    std::vector<std::string> files;
     std::optional<std::string> role;
     std::vector<std::string> files;
     void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "a message for the agent, one line");
+        v.sparse("files", files, "uploads (file.put) that the agent gets");
         v.optional("role", role, "worker (default) or reviewer");
         v.sparse("files", files, "uploads (file.put) that the agent gets");
     }

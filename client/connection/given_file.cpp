@@ -1,0 +1,201 @@
+#include "client/connection/given_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+
+#include "common/base/shown_path.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/posix/read.hpp"
+#include "common/posix/retried.hpp"
+
+namespace orange::connection {
+namespace {
+
+constexpr std::int64_t k_mebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t k_usual_limit = 32 * k_mebibyte;
+constexpr std::size_t k_longest_origin = 200;
+constexpr std::size_t k_longest_config = 1 << 20;
+
+Error refused(const std::string& path, const std::string& why) {
+    return {ErrorCode::invalid_argument, shown_path(path) + " " + why};
+}
+
+std::string in_mebibytes(std::int64_t size) {
+    return std::to_string((size + k_mebibyte - 1) / k_mebibyte) + " MiB";
+}
+
+/// Parses "32M", "65536" or "1G"; nothing for another text.
+std::optional<std::int64_t> size_from(std::string_view text) {
+    constexpr std::string_view k_units = "KMG";
+    constexpr std::int64_t k_most = std::int64_t{1} << 30;
+    const auto unit = text.empty() ? std::string_view::npos : k_units.find(text.back());
+    if (unit != std::string_view::npos) text.remove_suffix(1);
+    const auto number = whole_number(text);
+    if (!number || *number < 0 || *number > k_most) return std::nullopt;
+    return unit == std::string_view::npos ? *number : *number << (10 * (unit + 1));
+}
+
+/// Returns the path as it was typed, but absolute, or below ~.
+std::string origin_of(const std::string& path) {
+    std::error_code error;
+    auto whole = std::filesystem::absolute(path, error).lexically_normal().string();
+    if (error) whole = path;
+    const char* home = std::getenv("HOME");
+    const auto begin = home && *home ? std::string(home) + "/" : std::string();
+    if (!begin.empty() && whole.starts_with(begin)) whole.replace(0, begin.size(), "~/");
+    return ellipsized(printable(whole), k_longest_origin);
+}
+
+Error cannot_open_given(const std::string& path, int number) {
+    if (path == "-") {
+        return {ErrorCode::invalid_argument,
+                "no file for an agent comes from standard input; save it, and give its path"};
+    }
+    if (number == ENOENT || number == ENOTDIR) {
+        return {ErrorCode::not_found,
+                "there is no file " + shown_path(path) + "; give the path of a file, in quotes if it has blanks"};
+    }
+    if (number == EACCES || number == EPERM) {
+        return {ErrorCode::forbidden,
+                "you may not read " + shown_path(path) + "; change its rights, or give a copy that you may read"};
+    }
+    return io_error("cannot open " + shown_path(path), number);
+}
+
+/// Refuses all but regular files: others may have no end, or let the reader wait.
+Result<void> check_kind(const std::string& path, const struct stat& facts) {
+    if (S_ISREG(facts.st_mode)) return {};
+    if (S_ISDIR(facts.st_mode)) return refused(path, "is a folder; give its files one by one, or pack it with tar");
+    const auto* kind = S_ISFIFO(facts.st_mode) ? "a pipe" : S_ISSOCK(facts.st_mode) ? "a socket" : "a device";
+    return refused(path,
+                   std::string("is ") + kind + ", and no regular file; save what it has in a file, and give that");
+}
+
+Result<GivenFile> open_one(const std::string& path) {
+    struct stat facts {};
+    // Looking first disturbs nobody who waits at the other end of a pipe.
+    if (::stat(path.c_str(), &facts) != 0) return cannot_open_given(path, errno);
+    TRY(check_kind(path, facts));
+    UniqueFd fd(posix::retried([&] { return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); }));
+    if (!fd) return cannot_open_given(path, errno);
+    if (::fstat(fd.get(), &facts) != 0) return cannot_open_given(path, errno);
+    TRY(check_kind(path, facts));
+    GivenFile file;
+    file.name = std::filesystem::path(path).filename().string();
+    file.origin = origin_of(path);
+    file.size = facts.st_size;
+    file.fd = std::move(fd);
+    return file;
+}
+
+}  // namespace
+
+std::int64_t file_limit(const std::filesystem::path& home) {
+    constexpr std::string_view k_key = "file_limit:";
+    const UniqueFd fd(::open((home / "config.yml").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!fd) return errno == ENOENT ? k_usual_limit : 0;
+    std::string text;
+    if (posix::read_at_most(fd.get(), k_longest_config, text) != 0) return 0;
+    for (auto line : split_lines(text)) {
+        if (!line.starts_with(k_key)) continue;
+        line = line.substr(k_key.size());
+        return size_from(trim(line.substr(0, line.find(" #")))).value_or(0);
+    }
+    return text.find("file_limit") == std::string::npos ? k_usual_limit : 0;
+}
+
+Result<std::vector<GivenFile>> open_given(const std::vector<std::string>& paths, std::int64_t limit) {
+    std::vector<GivenFile> files;
+    for (const auto& path : paths) {
+        TRY(auto file, open_one(path));
+        files.push_back(std::move(file));
+        TRY(check_given(files, limit));
+    }
+    return files;
+}
+
+Result<void> check_given(const std::vector<GivenFile>& files, std::int64_t limit) {
+    std::int64_t together = 0;
+    for (const auto& file : files) {
+        if (limit > 0 && file.size > limit) {
+            return refused(file.name, "has " + in_mebibytes(file.size) + ", and a file for an agent may have " +
+                                          in_mebibytes(limit) +
+                                          ". Make it smaller, or allow more with file_limit in config.yml");
+        }
+        together += file.size;
+    }
+    if (files.size() > k_most_files) {
+        return {ErrorCode::invalid_argument, "one call takes at most " + std::to_string(k_most_files) +
+                                                 " files; pack some of them with tar, or give the others later"};
+    }
+    if (together > k_largest_together) {
+        return {ErrorCode::invalid_argument, "the files of one call may have " + in_mebibytes(k_largest_together) +
+                                                 " together; give some of them later"};
+    }
+    return {};
+}
+
+Result<std::string> bytes_of(const GivenFile& file, std::int64_t offset, std::int64_t most) {
+    const auto wanted = static_cast<std::size_t>(std::min(most, file.size - offset));
+    if (!file.fd) return file.bytes->substr(static_cast<std::size_t>(offset), wanted);
+    const bool is_rest = offset + static_cast<std::int64_t>(wanted) == file.size;
+    std::string bytes(wanted + (is_rest ? 1 : 0), '\0');  // with one byte more, which must not be there
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const auto got = posix::retried([&] {
+            return ::pread(file.fd.get(), bytes.data() + filled, bytes.size() - filled,
+                           static_cast<off_t>(offset) + static_cast<off_t>(filled));
+        });
+        if (got < 0) return io_error("cannot read " + shown_path(file.name), errno);
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+    }
+    if (filled != wanted) {
+        return {ErrorCode::conflict, shown_path(file.name) + (filled < wanted ? " became shorter" : " became longer") +
+                                         " while it was read; try again when it is complete"};
+    }
+    bytes.resize(wanted);
+    return bytes;
+}
+
+Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, std::int64_t offset,
+                              std::int64_t most) {
+    TRY(const auto bytes, bytes_of(file, offset, most));
+    rpc::FilePut piece;
+    if (upload.empty()) {
+        piece.name = file.name;
+        piece.origin = file.origin;
+    } else {
+        piece.upload = upload;
+    }
+    piece.offset = offset;
+    piece.data = base64(bytes);
+    piece.last = offset + static_cast<std::int64_t>(bytes.size()) == file.size;
+    return piece;
+}
+
+std::string base64(std::string_view bytes) {
+    constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto byte = [&](std::size_t at) {
+            return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0U;
+        };
+        const unsigned bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+        for (std::size_t digit = 0; digit < 4; ++digit) {
+            const bool is_filler = i + digit > bytes.size();
+            text += is_filler ? '=' : k_digits[(bits >> (18 - 6 * digit)) & 63U];
+        }
+    }
+    return text;
+}
+
+}  // namespace orange::connection
