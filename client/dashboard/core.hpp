@@ -43,6 +43,8 @@ class Core {
     Effects on_resize(int width, int height, Moment now);
     /// Called when the editor has ended. `text`: what it saved, if it saved something; `error`: why it failed.
     Effects on_edited(std::optional<std::string> text, Moment now, const std::string& error = {});
+    /// Called when the clipboard has been read.
+    Effects on_picture(Result<std::string> picture, Moment now);
     void say(std::string text, bool bad, Moment now);
     void log_message(Message message);
 

@@ -1,5 +1,7 @@
 // The form that creates a task.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
@@ -14,6 +16,7 @@ namespace {
 enum FieldAt : std::size_t {
     k_summary,
     k_context,
+    k_files,
     k_project,
     k_branch,
     k_base,
@@ -70,6 +73,42 @@ std::optional<std::string> given(const FormField& field) {
     return text.empty() ? std::nullopt : std::optional(std::string(text));
 }
 
+/// Splits paths at blanks and line ends. Quotes and backslashes keep a blank, as in the paths that terminals insert for
+/// a dropped file; nothing else has a meaning.
+std::vector<std::string> paths_in(std::string_view text) {
+    std::vector<std::string> paths;
+    std::string path;
+    char quote = 0;
+    bool has_begun = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool is_blank = c == ' ' || c == '\n' || c == '\t';
+        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+            path += text[++i];
+        } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+            quote = quote != 0 ? '\0' : c;
+        } else if (quote == 0 && is_blank) {
+            if (has_begun) paths.push_back(std::exchange(path, {}));
+            has_begun = false;
+            continue;
+        } else {
+            path += c;
+        }
+        has_begun = true;
+    }
+    if (has_begun) paths.push_back(std::move(path));
+    return paths;
+}
+
+std::vector<AgentFile> files_in(const Form& form) {
+    std::vector<AgentFile> files;
+    for (auto& path : paths_in(form.fields[k_files].value)) {
+        const auto picture = form.pictures.find(path);
+        files.push_back({std::move(path), picture == form.pictures.end() ? nullptr : picture->second});
+    }
+    return files;
+}
+
 }  // namespace
 
 void Core::open_form(Moment now, Effects& effects) {
@@ -88,6 +127,7 @@ void Core::open_form(Moment now, Effects& effects) {
     form.fields = {
         {"summary", "", {}, "empty: the agent asks you what to do", 0},
         {"context", "", {}, "none (Ctrl-e opens $EDITOR)", 0},
+        {"files", "", {}, "none (Ctrl-v takes a picture from the clipboard)", 0},
         {"project", "", {""}, "none yet", 0},
         {"branch", "", {}, "named after the summary", 0},
         {"base", "", {}, "the default branch", 0},
@@ -200,7 +240,8 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
     const bool chosen = !field.choices.empty();
     state_.message.reset();
     if (key == "Esc" || key == "C-c") {
-        const bool typed = !form.fields[k_summary].value.empty() || !form.fields[k_context].value.empty();
+        const bool typed = std::ranges::any_of(std::array{k_summary, k_context, k_files},
+                                               [&](FieldAt each) { return !form.fields[each].value.empty(); });
         if (typed) {
             state_.kept_form = std::move(form);
             say("What you typed is kept: c offers it again", false, now);
@@ -212,6 +253,9 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
         form.at = (form.at + form.fields.size() - 1) % form.fields.size();
     } else if (key == "Enter") {
         send_form(now, effects);
+    } else if (key == "C-v") {
+        effects.outside.push_back({Outside::What::take_picture});
+        state_.message = Message{"Reading the clipboard …", false, now.wall};
     } else if (key == "C-e" && !chosen) {
         editing_form_ = true;
         effects.outside.push_back({Outside::What::edit, {}, field.value});
@@ -222,6 +266,24 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
     } else {
         edit_line(field.value, field.cursor, key);
     }
+}
+
+Effects Core::on_picture(Result<std::string> picture, Moment now) {
+    if (!state_.form) return {};  // it was closed meanwhile
+    if (!picture) {
+        say(picture.error().message, true, now);
+        return {};
+    }
+    auto& pictures = state_.form->pictures;
+    auto name = std::string("clipboard.png");
+    for (int i = 2; pictures.contains(name); ++i) name = "clipboard-" + std::to_string(i) + ".png";
+    auto& field = state_.form->fields[k_files];
+    if (!field.value.empty() && !field.value.ends_with(' ')) field.value += ' ';
+    field.value += name;
+    field.cursor = field.value.size();
+    pictures[name] = std::make_shared<const std::string>(std::move(*picture));
+    say("The agent gets the picture of the clipboard as " + name, false, now);
+    return {};
 }
 
 void Core::send_form(Moment now, Effects& effects) {
@@ -256,6 +318,7 @@ void Core::send_form(Moment now, Effects& effects) {
     effects.outside.push_back({Outside::What::remember, {}, dump(Json(state_.last_choices))});
     auto request = request_of(params, Purpose::create);
     request.task = *params.id;
+    request.files = files_in(*state_.form);
     request.doing = "creating";
     request.done = "created";
     request.title = params.summary.empty() ? std::string("The task") : cut(clean(params.summary), 40);

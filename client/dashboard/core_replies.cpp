@@ -255,6 +255,9 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
             if (state_.kept_form && detail(error, "field") == "harness") {
                 point_at(*state_.kept_form, "harness");
                 title += ". c opens the form again, and → chooses demo, which needs no account\nThe reason";
+            } else if (state_.kept_form && detail(error, "field") == "files") {
+                point_at(*state_.kept_form, "files");
+                title += ". c opens the form again\nThe reason";
             }
         }
         return say(title + ": " + whole_error(error) + offer_comment_again(request), true, now);

@@ -82,7 +82,8 @@ bool Exchange::receive() {
 
 std::optional<steady_clock::time_point> Exchange::silent_at() const {
     for (const auto& [id, open] : open_) {  // in the order of sending
-        const bool is_long = open.request.purpose == Purpose::act || open.request.purpose == Purpose::create;
+        const auto purpose = open.request.purpose;
+        const bool is_long = purpose == Purpose::act || purpose == Purpose::create || purpose == Purpose::upload;
         if (!is_long) return open.sent + k_patience;
     }
     return std::nullopt;

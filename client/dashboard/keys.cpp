@@ -292,7 +292,8 @@ std::optional<std::vector<Part>> other_keys(const State& state) {
                                  {"Tab", "next field"},
                                  {"← →", "choose"},
                                  {"Ctrl-e", "editor"},
-                                 {"Esc", "leave and keep the text"}};
+                                 {"Esc", "leave and keep the text"},
+                                 {"Ctrl-v", "picture from the clipboard"}};
     return std::nullopt;
 }
 
@@ -414,6 +415,7 @@ std::vector<Line> help_lines(const State& state) {
     for (const char* text : {
              "In a question only y is yes; every other key is no.",
              "In a text, Ctrl-e opens $EDITOR, Ctrl-u deletes it; Esc keeps it for next time.",
+             "In the form of a new task, Ctrl-v takes a picture from the clipboard.",
              "Ctrl-c closes what is open; in the list it quits.",
              "The mouse selects; a double click is Enter; the wheel moves what it is over.",
              "To select text with the mouse, hold Shift.",

@@ -16,7 +16,9 @@
 
 #include "client/connection/caller_environment.hpp"
 #include "client/connection/child.hpp"
+#include "client/dashboard/clipboard.hpp"
 #include "client/dashboard/core.hpp"
+#include "client/dashboard/file_sender.hpp"
 #include "client/dashboard/foreground.hpp"
 #include "client/dashboard/host_wire.hpp"
 #include "client/dashboard/wire.hpp"
@@ -67,7 +69,14 @@ std::string_view shown_by(const State& state) {
 class Program {
   public:
     Program(const Paths& paths, State initial, const std::vector<hosts::Host>& hosts)
-        : paths_(paths), core_(with_hosts(std::move(initial), hosts)), wire_(paths, incoming_from(0)) {
+        : paths_(paths),
+          core_(with_hosts(std::move(initial), hosts)),
+          wire_(paths, incoming_from(0)),
+          sender_(
+              paths.home, [this](const Request& request) { send(request); },
+              [this](const Request& request, Error error) {
+                  apply(core_.on_reply(request, std::move(error), moment()));
+              }) {
         for (const auto& host : hosts) {
             const auto number = host_wires_.size() + 1;
             const auto greet = [this, number](const rpc::HelloNotification& hello) {
@@ -113,12 +122,14 @@ class Program {
     /// Returns the functions that receive a daemon's messages; `host` is its number, as in Row::host.
     Incoming incoming_from(std::size_t host) {
         return {[this](const Request& request, Result<Answer> reply) {
+                    if (request.purpose == Purpose::upload) return sender_.on_reply(request, reply);
                     apply(core_.on_reply(request, std::move(reply), moment()));
                 },
                 [this, host](const rpc::EventNotification& event) { apply(core_.on_event(event, moment(), host)); },
                 [this](const std::string& task) { apply(core_.on_screen(task, moment())); },
                 [this, host](Link::State state, std::string why) {
                     note("link " + std::to_string(host) + " " + std::to_string(static_cast<int>(state)));
+                    if (state != Link::State::up) sender_.drop(host);
                     apply(core_.on_link(state, std::move(why), moment(), host));
                 }};
     }
@@ -153,13 +164,21 @@ class Program {
 
     void apply(Effects effects) {
         for (auto& each : effects.outside) outside_.push_back(std::move(each));
-        for (const auto& request : effects.requests) {
+        for (auto& request : effects.requests) {
             note("request " + request.method);
-            if (request.host == 0) {
-                wire_.send(request);
+            if (request.files.empty()) {
+                send(request);
             } else {
-                host_wires_[request.host - 1]->send(request);
+                sender_.begin(std::move(request));
             }
+        }
+    }
+
+    void send(const Request& request) {
+        if (request.host == 0) {
+            wire_.send(request);
+        } else {
+            host_wires_[request.host - 1]->send(request);
         }
     }
 
@@ -175,10 +194,12 @@ class Program {
         const auto no_later_than = [&](const auto& due) {
             if (due) until = std::min(until, *due);
         };
-        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline()}) no_later_than(due);
+        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline(), clipboard_.deadline()})
+            no_later_than(due);
         for (const auto& wire : host_wires_) no_later_than(wire->next_time());
         std::vector<pollfd> ready = {{STDIN_FILENO, POLLIN, 0}, {signal_pipe[0], POLLIN, 0}, waits_for(wire_)};
         for (const auto& wire : host_wires_) ready.push_back(waits_for(*wire));
+        ready.push_back({clipboard_.descriptor(), POLLIN, 0});
         const auto left = std::chrono::ceil<milliseconds>(until - now).count();
         ::poll(ready.data(), ready.size(), static_cast<int>(std::max<long>(0, left)));
         if (ready[1].revents != 0) take_signals();
@@ -188,6 +209,7 @@ class Program {
             if (ready[i + 3].revents != 0) host_wires_[i]->receive();
         }
         for (const auto& input : decoder_.expire(steady_clock::now())) handle(input);
+        if (auto picture = clipboard_.receive()) apply(core_.on_picture(std::move(*picture), moment()));
         reap_children();
     }
 
@@ -271,6 +293,11 @@ class Program {
                     break;
                 case Outside::What::remember:
                     remember(each.text);
+                    break;
+                case Outside::What::take_picture:
+                    if (const auto begun = clipboard_.start(); !begun) {
+                        apply(core_.on_picture(begun.error(), moment()));
+                    }
                     break;
                 case Outside::What::suspend:
                     suspend();
@@ -361,6 +388,8 @@ class Program {
     Decoder decoder_;
     Wire wire_;
     std::vector<std::unique_ptr<HostWire>> host_wires_;
+    FileSender sender_;
+    Clipboard clipboard_;
     std::ofstream trace_;
     bool ended_ = false;
     int by_signal_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,8 +53,19 @@ enum class Purpose {
     about,
     act,
     create,
+    upload,
     add_project,
     moves
+};
+
+using Bytes = std::shared_ptr<const std::string>;
+
+/// A file for an agent: one on this machine, or a picture that was taken from the clipboard.
+struct AgentFile {
+    std::string path;
+    Bytes picture = {};  ///< then `path` is its name
+
+    bool operator==(const AgentFile&) const = default;
 };
 
 struct Request {
@@ -68,11 +80,13 @@ struct Request {
     bool of_many = false;  ///< one of several tasks: the next request follows its reply
     std::string draft;     ///< the name in State::drafts of the text that it sends; empty: it came from no prompt
     std::size_t keys = 0;  ///< for `act`: how many inputs of the person came before it
+    /// They are sent before it (file_sender.hpp); then its parameter `files` names them, and this is empty.
+    std::vector<AgentFile> files = {};
 };
 
 /// An action that only the program around the core can perform.
 struct Outside {
-    enum class What { run, edit, copy, open, remember, suspend, redraw, quit, reconnect };
+    enum class What { run, edit, copy, open, remember, suspend, redraw, quit, reconnect, take_picture };
     What what = What::run;
     std::vector<std::string> argv =
         {};                 ///< run: a program for the whole terminal; "orange" is the client beside this program
@@ -201,6 +215,7 @@ struct FormField {
 struct Form {
     std::vector<FormField> fields;
     std::size_t at = 0;
+    std::map<std::string, Bytes> pictures = {};  ///< from the clipboard, by their names in the field "files"
 };
 
 struct Message {

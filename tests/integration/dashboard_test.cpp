@@ -104,9 +104,9 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
     stage.wait_for("y yes");
     stage.press({"y"});
     stage.wait_for("Registered " + repository.string() + " as project shop");
-    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
+    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab", "Tab"});
     while (stage.shown().find("< demo >") == std::string::npos) stage.press({"Right"});
-    stage.press({"Up", "Up", "Up", "Up", "Up"});
+    stage.press({"Up", "Up", "Up", "Up", "Up", "Up"});
     stage.letters("Nothing but a question demo:clarify");
     stage.press({"Enter"});
     stage.wait_for("answer ");
@@ -119,7 +119,7 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
         stage.press({"c"});
         stage.wait_for("Create a task");
         stage.letters(summary);
-        stage.press({"Tab", "Tab", "Tab"});
+        stage.press({"Tab", "Tab", "Tab", "Tab"});
         stage.letters(branch);
         stage.press({"Enter"});
         stage.wait_for(summary + ": created");  // a later answer would take the place of what is said next

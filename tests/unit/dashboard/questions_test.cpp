@@ -499,13 +499,13 @@ TEST_CASE("The form remembers the last choices of a project, and choices go roun
     Desk desk({running("aaaa0000")});
     desk.core.set_last_choices({{"shop", {{"harness", "demo"}, {"permissions", "reduced"}}}});
     desk.press("c");
-    CHECK(desk.core.state().form->fields[5].value == "demo");
-    CHECK(desk.core.state().form->fields[10].value == "reduced");
-    for (int i = 0; i < 10; ++i) desk.press("Tab");
+    CHECK(desk.core.state().form->fields[6].value == "demo");
+    CHECK(desk.core.state().form->fields[11].value == "reduced");
+    for (int i = 0; i < 11; ++i) desk.press("Tab");
     desk.press("Right");
-    CHECK(desk.core.state().form->fields[10].value.empty());
+    CHECK(desk.core.state().form->fields[11].value.empty());
     desk.press("Left");
-    CHECK(desk.core.state().form->fields[10].value == "reduced");
+    CHECK(desk.core.state().form->fields[11].value == "reduced");
     CHECK_THAT(desk.screen(), Holds("< reduced >"));
 }
 
@@ -715,7 +715,7 @@ TEST_CASE("c asks nothing where the repository is known, another project was cho
     desk.press("Esc");
     desk.press("c");
     CHECK_FALSE(desk.core.state().question);
-    CHECK(desk.core.state().form->fields[2].value == "other");
+    CHECK(desk.core.state().form->fields[3].value == "other");
 }
 
 TEST_CASE("The key for yes is shown when it counts") {
