@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 
+#include "common/base/base64.hpp"
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -31,15 +31,12 @@ std::string in_mebibytes(std::int64_t size) {
     return std::to_string((size + k_mebibyte - 1) / k_mebibyte) + " MiB";
 }
 
-/// Parses "32M", "65536" or "1G"; nothing for another text.
-std::optional<std::int64_t> size_from(std::string_view text) {
-    constexpr std::string_view k_units = "KMG";
-    constexpr std::int64_t k_most = std::int64_t{1} << 30;
-    const auto unit = text.empty() ? std::string_view::npos : k_units.find(text.back());
-    if (unit != std::string_view::npos) text.remove_suffix(1);
-    const auto number = whole_number(text);
-    if (!number || *number < 0 || *number > k_most) return std::nullopt;
-    return unit == std::string_view::npos ? *number : *number << (10 * (unit + 1));
+/// Parses "64M"; 0 for another text, which the daemon judges.
+std::int64_t size_from(std::string_view text) {
+    constexpr std::int64_t k_most = 1 << 20;
+    if (!text.ends_with('M')) return 0;
+    const auto number = whole_number(text.substr(0, text.size() - 1)).value_or(0);
+    return number > 0 && number < k_most ? number * k_mebibyte : 0;
 }
 
 /// Returns the path as it was typed, but absolute, or below ~.
@@ -106,7 +103,7 @@ std::int64_t file_limit(const std::filesystem::path& home) {
     for (auto line : split_lines(text)) {
         if (!line.starts_with(k_key)) continue;
         line = line.substr(k_key.size());
-        return size_from(trim(line.substr(0, line.find(" #")))).value_or(0);
+        return size_from(trim(line.substr(0, line.find(" #"))));
     }
     return text.find("file_limit") == std::string::npos ? k_usual_limit : 0;
 }
@@ -176,26 +173,9 @@ Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, 
         piece.upload = upload;
     }
     piece.offset = offset;
-    piece.data = base64(bytes);
+    piece.data = to_base64(bytes);
     piece.last = offset + static_cast<std::int64_t>(bytes.size()) == file.size;
     return piece;
-}
-
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](std::size_t at) {
-            return at < bytes.size() ? static_cast<unsigned>(static_cast<unsigned char>(bytes[at])) : 0U;
-        };
-        const unsigned bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-        for (std::size_t digit = 0; digit < 4; ++digit) {
-            const bool is_filler = i + digit > bytes.size();
-            text += is_filler ? '=' : k_digits[(bits >> (18 - 6 * digit)) & 63U];
-        }
-    }
-    return text;
 }
 
 }  // namespace orange::connection

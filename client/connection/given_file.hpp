@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -44,7 +43,5 @@ Result<std::string> bytes_of(const GivenFile& file, std::int64_t offset, std::in
 /// Returns the request that sends these bytes. `upload`: from the reply to the first piece; empty: this is the first.
 Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, std::int64_t offset,
                               std::int64_t most = rpc::k_largest_piece);
-
-std::string base64(std::string_view bytes);
 
 }  // namespace orange::connection
