@@ -56,7 +56,7 @@ Error cannot_open_given(const std::string& path, int number) {
                 "no file for an agent comes from standard input; save it, and give its path"};
     }
     if (number == ENOENT || number == ENOTDIR) {
-        return {ErrorCode::not_found,
+        return {ErrorCode::invalid_argument,
                 "there is no file " + shown_path(path) + "; give the path of a file, in quotes if it has blanks"};
     }
     if (number == EACCES || number == EPERM) {

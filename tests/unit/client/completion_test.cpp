@@ -101,6 +101,9 @@ TEST_CASE("Commands and options are completed from the tables of the command lin
     CHECK(tab.words({"project", "update", "--set", "push", "=", "f"}) == Words{"false"});
     CHECK(tab.words({"project", "update", "--set", "push", "=", "false", "--unset", "fo"}) == Words{"forge"});
     CHECK(tab.words({"workflow", "validate", ""}) == Words{":files"});
+    CHECK(tab.words({"create", "--file", ""}) == Words{":files"});
+    CHECK(tab.words({"send", "--file=sho"}) == Words{":files"});
+    CHECK(tab.words({"reject", "--file"}) == Words{"--file"});  // and not what only other programs use
     CHECK(tab.words({"task", "merge", "--", "--st"}).empty());
     CHECK(tab.words({"nonsense", "x"}).empty());
     CHECK(tab.words({"daemon", "superv"}).empty());

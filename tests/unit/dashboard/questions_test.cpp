@@ -486,6 +486,61 @@ TEST_CASE("The form creates a task, and keeps what was typed until the daemon ha
     CHECK(desk.core.state().form->fields[0].value.empty());
 }
 
+TEST_CASE("The form takes files by their paths, and pictures from the clipboard") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    desk.type("Fix it");
+    desk.press("Tab");
+    desk.press("Tab");
+    desk.type("a.png 'my file.png' my\\ other.png \"it's.png\"");
+    desk.press("C-v");
+    REQUIRE(desk.outside.size() == 1);
+    CHECK(desk.outside.back().what == dashboard::Outside::What::take_picture);
+    (void)desk.core.on_picture(std::string("first"), desk.now);
+    (void)desk.core.on_picture(std::string("second"), desk.now);
+    CHECK_THAT(desk.screen(), Holds("clipboard.png clipboard-2.png"));
+    desk.press("Enter");
+    const auto request = desk.last(Purpose::create);
+    CHECK_FALSE(request.params.contains("files"));  // they are sent before it
+    REQUIRE(request.files.size() == 6);
+    CHECK(request.files[0].path == "a.png");
+    CHECK(request.files[1].path == "my file.png");
+    CHECK(request.files[2].path == "my other.png");
+    CHECK(request.files[3].path == "it's.png");
+    CHECK(request.files[3].picture == nullptr);
+    REQUIRE(request.files[4].picture);
+    CHECK(*request.files[4].picture == "first");
+    CHECK(request.files[5].path == "clipboard-2.png");
+    CHECK(*request.files[5].picture == "second");
+
+    // A file that cannot be sent: the form opens again there, with its pictures.
+    desk.answer(Purpose::create, Error(ErrorCode::invalid_argument, "no a.png", {{"field", "files"}}));
+    CHECK_THAT(desk.screen(), Tells("a.png"));
+    desk.press("c");
+    const auto& form = *desk.core.state().form;
+    CHECK(form.fields[form.at].name == "files");
+    for (int i = 0; i < 100; ++i) desk.press("Backspace");
+    desk.type("clipboard-2.png");
+    desk.press("Enter");
+    REQUIRE(desk.last(Purpose::create).files.size() == 1);
+    CHECK(*desk.last(Purpose::create).files[0].picture == "second");
+}
+
+TEST_CASE("A clipboard without a picture changes nothing in the form, and a picture that comes late is left out") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    desk.press("C-v");
+    (void)desk.core.on_picture(Error(ErrorCode::unavailable, "install xclip"), desk.now);
+    CHECK_THAT(desk.screen(), Holds("install xclip"));
+    CHECK(desk.core.state().form->fields[2].value.empty());
+    desk.press("Esc");
+    (void)desk.core.on_picture(std::string("late"), desk.now);
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[2].value.empty());
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::create).files.empty());
+}
+
 TEST_CASE("While a task is being created, the form for the next one is empty") {
     Desk desk({running("aaaa0000")});
     desk.press("c");
