@@ -20,7 +20,7 @@ std::string bytes_of_picture() {
     return bytes;
 }
 
-std::string id_of(const Ran& ran) {
+std::string created_id(const Ran& ran) {
     INFO(ran.out + ran.err);
     REQUIRE(ran.status == 0);
     return Json::parse(ran.out).at("task").at("fields").at("id").get<std::string>();
@@ -48,8 +48,8 @@ TEST_CASE("Files come to the agent with a new task, a message, an answer and a r
     write_file(desk / "two\nlines", "");
     const auto run = [&](std::vector<std::string> words) { return orange.orange(std::move(words), desk); };
 
-    const auto id = id_of(run({"create", "-p", "shop", "--harness", "demo", "--file", "shot.png", "--file", "größe.txt",
-                               "--file", "two\nlines", "--json", "Ask first demo:clarify"}));
+    const auto id = created_id(run({"create", "-p", "shop", "--harness", "demo", "--file", "shot.png", "--file",
+                                    "größe.txt", "--file", "two\nlines", "--json", "Ask first demo:clarify"}));
     const auto files = orange.folder(id) / "files";
     CHECK(read_file(files / "shot.png") == picture);
     CHECK(read_file(files / "größe.txt") == "ä\n");
@@ -63,15 +63,15 @@ TEST_CASE("Files come to the agent with a new task, a message, an answer and a r
     CHECK_THAT(body, Holds("## Files") && Holds((files / "shot.png").string()) && Holds("desk/shot.png"));
 
     orange.wait_for_status(id, "clarification");
+    CHECK(run({"reply", id, "--file=größe.txt", "As in the file"}).status == 0);
+    CHECK(files_of_task(orange, id).size() == 4);
+
+    orange.wait_for_status(id, "reviewing");
     write_file(desk / "shot.png", "another picture");
     CHECK(run({"send", id, "--file", "shot.png", "Look at this"}).status == 0);
     CHECK(read_file(files / "shot-2.png") == "another picture");
     CHECK(read_file(files / "shot.png") == picture);
-    CHECK(run({"reply", id, "--file=größe.txt", "As in the file"}).status == 0);
-    CHECK(files_of_task(orange, id).size() == 5);
     CHECK_THAT(orange.body(id), Holds((files / "shot-2.png").string()));
-
-    orange.wait_for_status(id, "reviewing");
     CHECK(run({"reject", id, "--file", "shot.png", "It is cut off"}).status == 0);
     CHECK(read_file(files / "shot-3.png") == "another picture");
     orange.eventually("the feedback names the file",
@@ -115,8 +115,8 @@ TEST_CASE("The limit of a file is that of config.yml") {
     orange.add_project("shop");
     write_file(orange.root() / "film", "");
     fs::resize_file(orange.root() / "film", 33 << 20);
-    const auto id = id_of(orange.orange({"create", "-p", "shop", "--harness", "demo", "--no-spawn", "--json", "--file",
-                                         (orange.root() / "film").string(), "Cut it"}));
+    const auto id = created_id(orange.orange({"create", "-p", "shop", "--harness", "demo", "--no-spawn", "--json",
+                                              "--file", (orange.root() / "film").string(), "Cut it"}));
     CHECK(fs::file_size(orange.folder(id) / "files" / "film") == 33 << 20);
     fs::resize_file(orange.root() / "film", 65 << 20);
     const auto refused = orange.orange({"create", "-p", "shop", "--file", (orange.root() / "film").string(), "Cut it"});
@@ -139,7 +139,7 @@ TEST_CASE("Files of this machine go to a host through the same ssh, in front of 
         words.insert(words.end(), more.begin(), more.end());
         return words;
     };
-    const auto id = id_of(
+    const auto id = created_id(
         desk.orange(with(create, {"--file", shot, "--context", "-", "--file=" + shot, "Fix it"}), "line 1\nline 2\n"));
     CHECK(read_file(there.folder(id) / "files" / "shot.png") == picture);
     CHECK(read_file(there.folder(id) / "files" / "shot-2.png") == picture);
