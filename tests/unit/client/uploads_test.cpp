@@ -125,7 +125,7 @@ TEST_CASE("If one file cannot be given, nothing is sent at all") {
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     sender.put("film", "");
     std::filesystem::resize_file(sender.folder.path() / "film", 33 << 20);
-    for (const char* bad : {"missing.png", "pipe", ".", "film", "-", "/dev/null", ""}) {
+    for (const char* bad : {"missing.png", "pipe", ".", "film", "-", "/dev/null"}) {
         INFO(bad);
         const auto ran = sender.run({"create", "--file", "good.png", "--file=" + std::string(bad), "Fix it"});
         CHECK(ran.status == 1);

@@ -498,7 +498,7 @@ TEST_CASE("The form takes files by their paths, and pictures from the clipboard"
     CHECK(desk.outside.back().what == dashboard::Outside::What::take_picture);
     (void)desk.core.on_picture(std::string("first"), desk.now);
     (void)desk.core.on_picture(std::string("second"), desk.now);
-    CHECK_THAT(desk.screen(), Holds("clipboard.png clipboard-2.png"));
+    CHECK(desk.core.state().form->fields[2].value.ends_with("\" clipboard.png clipboard-2.png"));
     desk.press("Enter");
     const auto request = desk.last(Purpose::create);
     CHECK_FALSE(request.params.contains("files"));  // they are sent before it
