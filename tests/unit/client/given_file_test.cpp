@@ -14,7 +14,10 @@
 #include "tests/unit/client/fake_daemon.hpp"
 
 using namespace orange;
-using namespace orange::connection;
+using connection::file_limit;
+using connection::GivenFile;
+using connection::open_given;
+using connection::piece_of;
 namespace fs = std::filesystem;
 
 namespace {
