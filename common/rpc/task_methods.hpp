@@ -34,7 +34,6 @@ struct TaskCreate : Choices {
     std::optional<std::string> base;
     bool name_branch = false;
     bool add_project = false;
-    std::vector<std::string> files;
     CallerEnvironment caller;
     void describe(auto& v) {
         v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
@@ -64,7 +63,6 @@ struct TaskCreate : Choices {
                    "the parent's branch, if there is one, or the default branch");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
-        v.sparse("files", files, "uploads (file.put) that the agent gets");
         caller.describe(v);
     }
 };
@@ -335,13 +333,11 @@ struct TaskSend : TaskSelector {
     std::string text;
     std::vector<std::string> files;
     std::optional<std::string> role;
-    std::vector<std::string> files;
     void describe(auto& v) {
         TaskSelector::describe(v);
         v.required("text", text, "a message for the agent, one line");
         v.sparse("files", files, "uploads (file.put) that the agent gets");
         v.optional("role", role, "worker (default) or reviewer");
-        v.sparse("files", files, "uploads (file.put) that the agent gets");
     }
 };
 
