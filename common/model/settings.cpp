@@ -50,6 +50,7 @@ constexpr SettingRule k_settings[] = {
     {"budget.day", "TOKENS", "0", "tokens for all tasks of a day; 0: no limit"},
     {"budget.task_stop", "PERCENT|never", "150", "percent of that at which agents are stopped"},
     {"budget.day_stop", "PERCENT|never", "120", "percent of that at which agents are stopped"},
+    {"permits", "window|inbox", "window", "where codex asks before it does something; others ask in both"},
 };
 
 using Argv = std::vector<std::string>;

@@ -64,6 +64,7 @@ struct ProjectSettings {
     std::optional<std::string> budget_day;          ///< likewise
     std::optional<std::string> budget_task_stop;    ///< percent of the budget, or "never"
     std::optional<std::string> budget_day_stop;     ///< likewise
+    std::optional<std::string> permits;             ///< "window" or "inbox"
 
     void describe(auto& v) {
         const SettingRule* rule = setting_rules().data();
@@ -105,6 +106,7 @@ struct ProjectSettings {
         add(budget_day);
         add(budget_task_stop);
         add(budget_day_stop);
+        add(permits);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;

@@ -45,6 +45,7 @@ struct Task {
     std::vector<TaskId> blocked_by = {};
     TaskId parent = {};
     std::string budget = {};
+    std::optional<std::string> permits = {};
 
     /// Describes the fields of TASK.md's frontmatter in their order on disk (docs/files.md).
     void describe_frontmatter(auto& v) {
@@ -85,6 +86,8 @@ struct Task {
         v.sparse("budget", budget,
                  "tokens that it and its sub-tasks may use, as 5M or 400k; 0: no limit; absent: as the setting "
                  "budget.task says");
+        v.sparse("permits", permits,
+                 "window or inbox: where a program asks that cannot ask in two places; absent: as the setting says");
     }
     void describe(auto& v) {
         describe_frontmatter(v);

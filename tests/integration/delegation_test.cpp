@@ -264,6 +264,47 @@ TEST_CASE("While a task and its sub-tasks are cancelled, new ones are refused or
     CHECK(task_of(orange, parent).children.size() == 2);
 }
 
+TEST_CASE("Where programs ask is the human's choice, and a sub-task's do where its parent's do") {
+    Sandbox orange("permits: window\n");
+    const auto repo = orange.add_project("shop");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "The whole";
+    create.no_spawn = true;
+    create.harness = create.review_harness = "demo";
+    create.permits = "both";
+    const auto refused = orange.try_call(create);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    create.permits = "inbox";
+    const auto id = orange.call(create).task.fields.id.value;
+    CHECK(orange.fields(id).at("permits") == "inbox");
+    create.permits.reset();
+    create.parent = id;
+    CHECK(orange.call(create).task.fields.permits == "inbox");
+    create.permits = "window";
+    CHECK(orange.call(create).task.fields.permits == "window");
+    create.permits.reset();
+    create.parent.reset();
+    CHECK_FALSE(orange.call(create).task.fields.permits);
+    create.like = id;
+    CHECK(orange.call(create).task.fields.permits == "inbox");
+
+    const auto as_agent = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"env", "ORANGE_TASK=" + id, "ORANGE_ROLE=worker", program("orange").string()});
+        return orange.try_run(words, repo);
+    };
+    CHECK(as_agent({"task", "update", id, "--permits", "window"}).status != 0);
+    const auto part = as_agent({"task", "create", "A part", "--permits", "window"});
+    CHECK(part.status != 0);
+    CHECK_THAT(part.err, Tells("--permits") && Tells("human"));
+    CHECK(orange.fields(id).at("permits") == "inbox");
+    CHECK(orange.orange({"task", "update", id, "--permits", ""}, repo).status == 0);
+    CHECK_FALSE(orange.fields(id).contains("permits"));
+    CHECK(orange.orange({"project", "update", "shop", "--set", "permits=inbox"}, repo).status == 0);
+    CHECK_THAT(orange.orange({"project", "update", "shop", "--set", "permits=both"}, repo).err, Tells("window"));
+}
+
 TEST_CASE("A budget is the human's choice, for a task, a project and all projects") {
     Sandbox orange("budget: {task: 3M, day_stop: never}\n");
     const auto repo = orange.add_project("shop");

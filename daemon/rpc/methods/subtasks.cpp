@@ -32,6 +32,7 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
     add(params.executor.has_value(), "--executor");
     add(params.executor_options.has_value(), "--executor-options");
     add(params.budget.has_value(), "--budget");
+    add(params.permits.has_value(), "--permits");
     add(params.permissions && *params.permissions != "reduced" && params.permissions != task.permissions,
         "--permissions");
     add(params.status.has_value(), "--status");

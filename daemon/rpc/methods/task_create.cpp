@@ -93,6 +93,14 @@ Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
     return api.runner().edits.choose_executor(draft.record, usual);
 }
 
+/// A sub-task's programs ask where its parent's do: the human looks there.
+Result<void> take_permits(Api& api, const TaskCreate& params, Task& task) {
+    if (params.permits || !params.parent) return choose_permits(task, params);
+    TRY(const auto parent, api.world().tasks.read({*params.parent}));
+    task.permits = parent->task.permits;
+    return {};
+}
+
 /// Refuses an executor that cannot be used, as a harness that is not installed is refused.
 Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     const auto& task = draft.record.task;
@@ -385,6 +393,7 @@ Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     take(params.executor, old.executor.empty() ? std::string(agents::k_local) : old.executor);
     take(params.permissions, old.permissions);
     if (!old.budget.empty()) take(params.budget, old.budget);
+    take(params.permits, old.permits);
     if (!params.context) {
         TRY(params.context, context_with(api.world(), *record, {}));
     }
@@ -410,6 +419,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
     CO_TRY(choose_budget(task, params));
+    CO_TRY(take_permits(api, params, task));
     const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
     if (starts) CO_TRY(co_await check_executor_of(world, draft));
     CO_TRY(co_await choose_branch(world, params, draft));

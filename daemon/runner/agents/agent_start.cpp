@@ -230,6 +230,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     launch.shipped = agents::real_path((world_.installation.share / "harnesses").string());
     const auto settings = settings_of(world_, project);  // must outlive the loop
     for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
+    launch.permits_in_inbox = task.permits.value_or(*settings.permits) == "inbox";
     launch.resume = order.resume && can_resume(record, harness, launch, order.role);
     if (launch.resume) {
         launch.session = record.session_of(order.role)->id;

@@ -100,6 +100,18 @@ Result<void> choose_budget(Task& task, const Choices& choices) {
     return {};
 }
 
+Result<void> choose_permits(Task& task, const Choices& choices) {
+    if (!choices.permits) return {};
+    const auto& where = *choices.permits;
+    if (!where.empty() && where != "window" && where != "inbox") {
+        return Error(ErrorCode::invalid_argument,
+                     "permits must be window (the program asks there) or inbox (you answer with orange allow), not \"" +
+                         ellipsized(where, 80) + "\"");
+    }
+    task.permits = where.empty() ? std::nullopt : choices.permits;
+    return {};
+}
+
 Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed) {
     auto& task = record.task;
     struct Part {
@@ -205,6 +217,7 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     CO_TRY(choose_agents(changed, edit, true));
     CO_TRY(choose_executor(changed, edit));
     CO_TRY(choose_budget(changed.task, edit));
+    CO_TRY(choose_permits(changed.task, edit));
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
@@ -253,6 +266,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
         const auto shown = [](const Task& task) { return task.budget.empty() ? std::string("none") : task.budget; };
         world_.journal.write(changed, "budget.changed", {{"from", shown(was)}, {"to", shown(is)}, {"by", who}});
         notes.push_back(is.budget.empty() ? "it has no budget of its own any more" : "its budget is now " + is.budget);
+    }
+    if (is.permits != was.permits) {
+        notes.push_back("its programs ask " +
+                        (is.permits ? "in the " + *is.permits : std::string("where the setting permits says")) +
+                        ", from their next start");
     }
     const bool withdrawn = engine::find_notice(before, NoticeKind::start_failed) != nullptr &&
                            engine::find_notice(changed, NoticeKind::start_failed) == nullptr;

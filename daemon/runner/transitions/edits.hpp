@@ -16,6 +16,10 @@ Result<void> check_summary(const std::string& summary);
 /// Sets the budget that was chosen, if one was; an empty one removes it. invalid_argument if it is no number of tokens.
 Result<void> choose_budget(Task& task, const Choices& choices);
 
+/// Sets where programs ask that cannot ask in two places, if that was chosen; an empty text removes it.
+/// invalid_argument if it is neither window nor inbox.
+Result<void> choose_permits(Task& task, const Choices& choices);
+
 /// A record with an edit applied, before it is saved.
 struct Edited {
     TaskRecord record;

@@ -41,6 +41,7 @@ inline Task full_task() {
     task.blocked_by = {{"V1StGXR8Z5jdHi6BmyT0a"}, {"aaaabbbbccccddddeeeef"}};
     task.parent.value = "ddddbbbbccccddddeeeef";
     task.budget = "5M";
+    task.permits = "inbox";
     return task;
 }
 

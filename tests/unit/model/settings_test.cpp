@@ -37,6 +37,7 @@ TEST_CASE("A setting takes a text as people write it, or a value of its own type
     CHECK(with("checks_timeout", 90).checks_timeout == 90);
     CHECK(with("delegation_depth", "3").delegation_depth == 3);
     CHECK(with("children_into", "parent").children_into == "parent");
+    CHECK(with("permits", "inbox").permits == "inbox");
     CHECK(with("checks", "make test").checks == Commands{{"make", "test"}});
     CHECK(with("checks", {"make 'a b'", {"sh", "-c", "x && y"}}).checks ==
           Commands{{"make", "a b"}, {"sh", "-c", "x && y"}});
@@ -170,6 +171,7 @@ TEST_CASE("A wrong setting or value is refused with those that there are, and ch
         refusal("executor_options", value);
     }
     refusal("executor", "--box");
+    CHECK_THAT(refusal("permits", "both"), Tells("window") && Tells("inbox"));
     CHECK_THAT(refusal("checks", "CI=1 make test"), Holds("env CI=1 make test"));
 }
 
@@ -184,6 +186,7 @@ TEST_CASE("A project's own value comes before the one of config.yml, and that be
     CHECK(standard.forge == "auto");
     CHECK(standard.executor == "local");
     CHECK(standard.executor_options == "");
+    CHECK(standard.permits == "window");
     auto defaults = with("push", false);
     set_setting(defaults, "checks", "make test").value();
     const auto said = effective(defaults, with("merge", "pr"));

@@ -292,6 +292,31 @@ transitions:
     CHECK(first_argument(world, id, Role::reviewer) == "few");
 }
 
+TEST_CASE("a program asks where its task says, and else where its project does") {
+    const auto asks_in = [](const std::string& of_project, const std::string& of_task) {
+        RunnerWorld world;
+        write_file(world.home() / "harnesses/asker.yml",
+                   "name: asker\nprogram: true\nargv: {full: ['{event_args}', --, '{prompt}']}\n"
+                   "events: {args: [in-window], busy: [a], idle: [b]}\n"
+                   "permits: {args: [in-inbox], tool: t, input: i, allow: '{}', deny: '{}'}\n");
+        const auto id = world.make_task();
+        auto& projects = world.house().world().projects;
+        auto project = *projects.find("shop");
+        if (!of_project.empty()) project.settings.permits = of_project;
+        projects.put(project).value();
+        set(world, id, [&](TaskRecord& record) {
+            record.task.harness = "asker";
+            if (!of_task.empty()) record.task.permits = of_task;
+        });
+        world.move(id, "planning").value();
+        return first_argument(world, id, Role::worker);
+    };
+    CHECK(asks_in("", "") == "in-window");
+    CHECK(asks_in("inbox", "") == "in-inbox");
+    CHECK(asks_in("inbox", "window") == "in-window");
+    CHECK(asks_in("", "inbox") == "in-inbox");
+}
+
 TEST_CASE("a start of which nobody knows whether it happened is not repeated until tmux says") {
     RunnerWorld world;
     const auto id = planning(world);

@@ -110,6 +110,10 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed", 
         edit.budget = "3 lemons";
         refused(world, id, edit, ErrorCode::invalid_argument, "3M");
     }
+    SECTION("a place to ask that there is not") {
+        edit.permits = "both";
+        refused(world, id, edit, ErrorCode::invalid_argument, "inbox");
+    }
     SECTION("a workflow that there is not") {
         edit.workflow = "nothing";
         refused(world, id, edit, ErrorCode::not_found, "nothing");
@@ -168,6 +172,24 @@ TEST_CASE("a budget is set, and taken away by an empty one") {
     REQUIRE(change(world, id, edit));
     CHECK(world.record(id).task.budget.empty());
     CHECK_THAT(world.task_text(id), !Holds("budget:"));
+}
+
+TEST_CASE("where programs ask is set, and taken away by an empty text") {
+    RunnerWorld world;
+    const auto id = planning(world, "do it", 3);
+    Edit edit;
+    edit.permits = "inbox";
+    const auto done = change(world, id, edit);
+    REQUIRE(done);
+    REQUIRE(done->notes.size() == 1);
+    CHECK_THAT(done->notes.front(), Tells("inbox"));
+    CHECK(world.record(id).task.permits == "inbox");
+    CHECK_THAT(world.task_text(id), Holds("\npermits: inbox\n"));
+    CHECK_FALSE(edit.is_an_agents());
+    edit.permits = "";
+    REQUIRE(change(world, id, edit));
+    CHECK_FALSE(world.record(id).task.permits);
+    CHECK_THAT(world.task_text(id), !Holds("permits:"));
 }
 
 TEST_CASE("an effort is set, and taken away by an empty one") {
