@@ -44,6 +44,9 @@ constexpr Explained k_explained[] = {
     {"events",
      "How the program says what it does, and what its words mean. It is believed over everything else. Remove\n"
      "it, and {event_args} and {event_rules}, if the program cannot."},
+    {"permits",
+     "How a hook of the program waits for your answer before the program does something, and what it prints then.\n"
+     "Remove it if the program has no such hook. docs/permits.md"},
     {"state_file", "A JSON file in which the program says what it does. It is believed over title and screen."},
     {"title", "Texts at the beginning of the window's title that say what the program does."},
     {"screen",

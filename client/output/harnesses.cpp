@@ -133,6 +133,12 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
         out += wrapped("as root: needs the variable " + printable(*reply.root_needs), "  ", style.width);
     if (reply.messages == "none" && harness.mode != "oneshot")
         out += wrapped("messages: its definition has no prompt, so you type them in its window", "  ", style.width);
+    if (reply.permits == "both")
+        out += wrapped("permits: you answer what it asks in its window, or with orange allow", "  ", style.width);
+    if (reply.permits == "either")
+        out +=
+            wrapped("permits: it asks in its window, or, with the setting permits: inbox, only you with orange allow",
+                    "  ", style.width);
     out += words_text(reply.words, style);
     if (!harness.installed) out += searched_text(reply.searched, style);
     return out;

@@ -89,6 +89,7 @@ struct HarnessShow {
         std::optional<std::string> trust_file;
         std::optional<std::string> root_needs;
         std::string messages;
+        std::string permits;
         std::string text;
         std::string searched;
         void describe(auto& v) {
@@ -107,6 +108,9 @@ struct HarnessShow {
             v.optional("trust_file", trust_file, "where it looks for trust, if not among its arguments");
             v.optional("root_needs", root_needs, "a variable that root needs");
             v.optional("messages", messages, "keys: Orange types them; inbox: it reads them; none: a human types them");
+            v.optional("permits", permits,
+                       "where its human can answer what it asks: both (its window and the inbox), either (the inbox "
+                       "only as the setting permits says) or window");
             v.required("text", text, "the file");
             v.optional("searched", searched, "as in the list");
         }

@@ -183,7 +183,8 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
         } else if (argument == "{session_args}") {
             if (!request.session.empty()) add(request.resume ? harness.session.resume : harness.session.start);
         } else if (argument == "{event_args}") {
-            add(harness.events.args);
+            const bool in_inbox = request.permits_in_inbox && !harness.permits.args.empty();
+            add(in_inbox ? harness.permits.args : harness.events.args);
         } else if (argument == "{check_args}") {
             for (auto& word : for_each_check(harness.check_args, request)) result.argv.push_back(std::move(word));
         } else {

@@ -3,6 +3,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
 #include "common/model/usage.hpp"
 #include "daemon/agents/definition_reader.hpp"
 #include "daemon/agents/harness.hpp"
@@ -48,6 +49,7 @@ class Loader : DefinitionReader {
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
              {"events", [&](const Node& node) { read_events(node); }},
+             {"permits", [&](const Node& node) { read_permits(node); }},
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
              {"trust", [&](const Node& node) { read_trust(node); }},
              {"no_login", [&](const Node& node) { read_no_login(node); }},
@@ -398,6 +400,59 @@ class Loader : DefinitionReader {
         }
         members(node, "events", readers);
         if (events.busy.empty() || events.idle.empty()) problem(node.place, "events needs busy and idle");
+    }
+
+    void read_permits(const Node& node) {
+        auto& permits = harness_.permits;
+        if (!node.is_map()) return problem(node.place, "permits must be a map: tool, input, allow, deny and others");
+        members(node, "permits",
+                {{"args",
+                  [&](const Node& args) {
+                      list(args, "permits.args", permits.args);
+                      for (const auto& item : args.items) check_placeholders(item);
+                  }},
+                 {"tool", [&](const Node& name) { text(name, "permits.tool", permits.tool); }},
+                 {"input", [&](const Node& name) { text(name, "permits.input", permits.input); }},
+                 {"done", [&](const Node& names) { list(names, "permits.done", permits.done); }},
+                 {"allow", [&](const Node& answer) { read_answer(answer, "permits.allow", permits.allow); }},
+                 {"deny", [&](const Node& answer) { read_answer(answer, "permits.deny", permits.deny); }},
+                 {"deadline", [&](const Node& time) { read_deadline(time); }}});
+        if (!node.find("deadline")) permits.deadline = std::chrono::minutes(55);
+        for (const char* key : {"tool", "input", "allow", "deny"}) {
+            if (!node.find(key)) problem(node.place, std::string("permits.") + key + " is missing");
+        }
+        const auto* events = root_.find("events");
+        if (events == nullptr) {
+            problem(node.place, "permits needs events: the program's hook also writes the event of its request");
+        } else if (!permits.args.empty() && !events->find("args")) {
+            problem(node.place, "permits.args replaces events.args, which is missing");
+        }
+    }
+
+    /// Reads what a hook has to print. The message in a denial is filled in as a string of JSON, with its quotes.
+    void read_answer(const Node& node, const std::string& what, std::string& into) {
+        if (!text(node, what, into)) return;
+        constexpr std::string_view k_message = "{message}";
+        auto filled = into;
+        const bool takes_message = &into == &harness_.permits.deny;
+        for (auto at = filled.find(k_message); takes_message && at != filled.npos; at = filled.find(k_message, at)) {
+            filled.replace(at, k_message.size(), "\"\"");
+        }
+        if (Json::accept(filled)) return;
+        problem(node.place, what + " must be JSON" +
+                                (takes_message ? R"(, in which {message} is a string: {"message": {message}})"
+                                               : R"(, as in {"behavior": "allow"})"));
+    }
+
+    void read_deadline(const Node& node) {
+        constexpr std::int64_t k_most = 24 * 60;
+        const std::string_view all = node.scalar;
+        const auto minutes = all.ends_with('m') ? whole_number(all.substr(0, all.size() - 1)) : std::nullopt;
+        if (!minutes || *minutes < 1 || *minutes > k_most) {
+            return problem(node.place,
+                           "permits.deadline must be minutes from 1m to 1440m, as 55m: fewer than the program waits");
+        }
+        harness_.permits.deadline = std::chrono::minutes(*minutes);
     }
 
     void read_path(const Node& node, const std::string& what, std::string& into) {

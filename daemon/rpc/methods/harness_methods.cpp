@@ -143,6 +143,7 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, HarnessShow params) {
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
     reply.messages = harness.inbox ? "inbox" : harness.prompt.empty.empty() ? "none" : "keys";
+    reply.permits = !harness.permits.are_asked() ? "window" : harness.permits.args.empty() ? "both" : "either";
     auto text = world.files.read(entry.path);
     if (text) reply.text = std::move(*text);
     co_return reply;

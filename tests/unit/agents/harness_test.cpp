@@ -572,6 +572,62 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
     CHECK_THAT(problem("--, \"{prompt}\"]}\nidle_after: soon"), Holds("idle_after"));
 }
 
+TEST_CASE("how a program asks is read, and replaces its events where its human answers in the inbox") {
+    const std::string begin =
+        "name: mine\nprogram: x\nargv: {full: ['{event_args}', --, '{prompt}']}\n"
+        "events: {args: [-e, '{events}'], busy: [a], idle: [b]}\n";
+    const std::string permits =
+        "permits:\n  args: [-p, '{events}']\n  tool: tool_name\n  input: tool_input\n  done: [After, Failed]\n"
+        "  allow: '{\"behavior\": \"allow\"}'\n  deny: '{\"behavior\": \"deny\", \"message\": {message}}'\n";
+    const auto harness = load_harness(begin + permits + "  deadline: 40m\n", "mine.yml").value();
+    CHECK(harness.permits.are_asked());
+    CHECK(harness.permits.args == Argv{"-p", "{events}"});
+    CHECK(harness.permits.tool == "tool_name");
+    CHECK(harness.permits.input == "tool_input");
+    CHECK(harness.permits.done == Argv{"After", "Failed"});
+    CHECK(harness.permits.allow == R"({"behavior": "allow"})");
+    CHECK_THAT(harness.permits.deny, Holds("{message}"));
+    CHECK(harness.permits.deadline == std::chrono::minutes(40));
+    CHECK(load_harness(begin + permits, "mine.yml")->permits.deadline == std::chrono::minutes(55));
+    CHECK_FALSE(load_harness(begin, "mine.yml")->permits.are_asked());
+
+    auto asked = request("full", "p");
+    asked.events = "/r/e";
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-e", "/r/e", "--", "p"});
+    asked.permits_in_inbox = true;
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-p", "/r/e", "--", "p"});
+    auto both = harness;
+    both.permits.args.clear();  // its hook is in the rules of its events
+    CHECK(launch(both, "/m", asked)->argv == Argv{"/m", "-e", "/r/e", "--", "p"});
+}
+
+TEST_CASE("what is wrong with how a program asks is said with the line") {
+    const std::string begin = "name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\n";
+    const auto problem = [&](const std::string& rest) {
+        const auto loaded = load_harness(begin + rest, "mine.yml");
+        return loaded ? std::string() : loaded.error().message;
+    };
+    const std::string events = "events: {busy: [a], idle: [b]}\n";
+    const std::string good = "tool: t, input: i, allow: '{}', deny: '{\"m\": {message}}'";
+    CHECK(problem(events + "permits: {" + good + "}").empty());
+    CHECK_THAT(problem(events + "permits: yes"), Holds("mine.yml:5:") && Holds("permits"));
+    CHECK_THAT(problem(events + "permits: {allow: '{}'}"),
+               Holds("permits.tool") && Holds("permits.input") && Holds("permits.deny"));
+    CHECK_THAT(problem("permits: {" + good + "}"), Holds("events"));
+    CHECK_THAT(problem(events + "permits: {" + good + ", args: [x]}"), Holds("events.args"));
+    CHECK_THAT(problem(events + "permits: {tool: t, input: i, deny: '{}', allow: yes please}"),
+               Holds("permits.allow") && Holds("JSON"));
+    CHECK_THAT(problem(events + "permits: {tool: t, input: i, deny: '{}', allow: '{\"m\": {message}}'}"),
+               Holds("permits.allow"));
+    CHECK_THAT(problem(events + "permits: {tool: t, input: i, allow: '{}', deny: '{\"m\": \"{message}\"}'}"),
+               Holds("permits.deny") && Holds("{message}"));
+    for (const char* bad : {"soon", "0m", "1441m", "55", "-5m", "30s"}) {
+        CAPTURE(bad);
+        CHECK_THAT(problem(events + "permits: {" + good + ", deadline: " + bad + "}"), Holds("55m"));
+    }
+    CHECK_THAT(problem(events + "permits: {" + good + ", hook: x}"), Holds("hook"));
+}
+
 TEST_CASE("what an agent may not write is in nothing that it may write") {
     const auto load = [](const std::string& reads) {
         return load_harness(
