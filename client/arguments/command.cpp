@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 #include <utility>
+#include "client/arguments/permits.hpp"
 #include "client/arguments/usage.hpp"
 #include "client/commands/task.hpp"
 
@@ -96,6 +97,7 @@ void agent_options(CLI::App& app, rpc::TaskCreate& params) {
          "full: agents work without asking; reduced: they ask in their windows; default: as the workflow says")
         ->type_name("full|reduced");
     budget(app, params.budget);
+    permits(app, params.permits, "default: the project's setting");
 }
 
 }  // namespace orange::arguments

@@ -27,6 +27,7 @@ struct Values {
 constexpr Values k_values[] = {
     {"", "ID", Names::tasks, ""},
     {"", "WORDS", Names::tasks, ""},  // [ID] TEXT
+    {"", "REQUEST", Names::requests, ""},
     {"", "--task", Names::tasks, ""},
     {"", "--any", Names::tasks, ""},
     {"", "--blocked-by", Names::tasks, ""},
@@ -57,6 +58,7 @@ constexpr Values k_values[] = {
     {"", "--strategy", std::nullopt, "merge ff squash"},
     {"", "--level", std::nullopt, "debug info warn error"},
     {"", "--permissions", std::nullopt, "full reduced"},
+    {"", "--permits", std::nullopt, "window inbox"},
     {"workflow", "--format", std::nullopt, "text mermaid dot"},
     {"", "SHELL", std::nullopt, "bash zsh fish"},
     {"", "PATH", std::nullopt, k_files},
@@ -64,6 +66,10 @@ constexpr Values k_values[] = {
     {"", "--from-file", std::nullopt, k_files},
     {"", "--file", std::nullopt, k_files},
 };
+
+bool is_of_tasks(const Values& values) {
+    return values.known == Names::tasks || values.known == Names::requests;
+}
 
 std::string name_of(const CLI::Option& option) {
     if (option.get_positional()) return option.get_name(true);
@@ -225,7 +231,7 @@ class Completion {
         for (const auto& values : k_values) {
             if (values.name != name || (*values.group && values.group != group_)) continue;
             if (values.fixed == std::string_view(k_files)) found_.push_back({k_files, {}});
-            if (values.known == Names::tasks && add_tasks_of_host(prefix)) return;
+            if (is_of_tasks(values) && add_tasks_of_host(prefix)) return;
             if (values.known && host_.empty()) {
                 const auto begun = std::string_view(current_).substr(prefix.size());
                 for (const auto& known : commands::known_names(context_.paths, *values.known, begun)) {
@@ -294,7 +300,7 @@ constexpr Command k_completion_commands[] = {
 bool names_tasks(std::string_view group, const CLI::Option& option) {
     const auto name = name_of(option);
     return std::ranges::any_of(k_values, [&](const Values& values) {
-        return values.known == Names::tasks && values.name == name && (!*values.group || values.group == group);
+        return is_of_tasks(values) && values.name == name && (!*values.group || values.group == group);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "client/arguments/completion.hpp"
+#include "client/arguments/permits.hpp"
 #include "client/commands/comment_place.hpp"
 #include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
@@ -162,7 +163,7 @@ Result<void> take_hosts_of_tasks(const Command& command, const CLI::App& app, Pl
             TRY(known, commands::known_hosts(paths));
         }
         const bool is_known = std::ranges::find(*known, name, &hosts::Host::name) != known->end();
-        if (!is_known && (known->empty() || !is_id(std::string_view(task).substr(name.size() + 1)))) continue;
+        if (!is_known && (known->empty() || !is_id(task_named(app, task).substr(name.size() + 1)))) continue;
         if (!is_known) TRY(hosts::host_named(*known, name, file));
         const auto& other = !implied.empty() ? implied : place.named ? place.host : name;
         if (other != name) return several_hosts(other, name);
@@ -200,7 +201,8 @@ Error with_hosts_of_task(const Command& command, const CLI::App& app, const Plac
     if (!known) return error;
     std::string line;
     for (const auto& word : place.words) line += " " + shell_word(word);
-    for (const auto& task : tasks_in(command, app)) {
+    for (const auto& word : tasks_in(command, app)) {
+        const auto task = task_named(app, word);
         if (!is_id(task) || task.size() < k_shortest) continue;
         for (const auto& host : *known) {
             const auto all = commands::remembered_tasks(*paths, host.name);

@@ -1,6 +1,7 @@
 // The options of `orange task`, one function for each command. The actions are in commands/task.hpp.
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
+#include "client/arguments/permits.hpp"
 #include "client/arguments/usage.hpp"
 #include "client/arguments/watch.hpp"
 #include "client/commands/comments.hpp"
@@ -186,6 +187,7 @@ Action task_update(CLI::App& app) {
     text(app, "--executor", params->executor, "Where the agents run, from their next start")->type_name("NAME");
     text(app, "--executor-options", params->executor_options, "Words for the executor; '' removes them");
     budget(app, params->budget);
+    permits(app, params->permits, "from its next start; '' is as the setting says");
     task_option(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
     task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
@@ -523,6 +525,8 @@ constexpr Command k_task_commands[] = {
     {"task", "attach", "Open the agent's terminal", task_attach, false, true},
     {"task", "peek", "Print the last lines of the agent's screen", task_peek},
     {"task", "reply", "Answer the agent's question", task_reply},
+    {"task", "allow", "Allow what an agent's program asks for", task_allow},
+    {"task", "deny", "Deny what an agent's program asks for", task_deny},
     {"task", "reject", "Send the work back with feedback", task_reject},
     {"task", "comment", "Comment on lines of the work", task_comment},
     {"task", "comments", "List the comments on lines, and their answers", task_comments},

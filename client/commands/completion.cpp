@@ -29,6 +29,21 @@ std::vector<Candidate> task_names(const Paths& paths, std::string_view begun) {
     return names;
 }
 
+std::vector<Candidate> request_names(const Paths& paths, std::string_view begun) {
+    rpc::TaskList needs;
+    needs.needs = true;
+    std::vector<Candidate> names;
+    const auto reply = ask_quickly(paths, needs);
+    if (!reply) return names;
+    for (const auto& task : reply->tasks) {
+        if (task.needs.permit == 0) continue;
+        const auto number = "." + std::to_string(task.needs.permit);
+        const bool is_short = !task.short_id.empty() && (task.short_id + number).starts_with(begun);
+        names.push_back({(is_short ? task.short_id : task.fields.id.value) + number, task.needs.text});
+    }
+    return names;
+}
+
 std::vector<Candidate> status_names(const Paths& paths) {
     std::vector<Candidate> names;
     const auto reply = ask_quickly(paths, rpc::WorkflowList{});
@@ -44,6 +59,7 @@ std::vector<Candidate> status_names(const Paths& paths) {
 std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_view begun) {
     std::vector<Candidate> names;
     if (what == Names::tasks) return task_names(paths, begun);
+    if (what == Names::requests) return request_names(paths, begun);
     if (what == Names::statuses) return status_names(paths);
     if (what == Names::hosts) {
         if (const auto hosts = known_hosts(paths)) {

@@ -15,11 +15,12 @@ struct Candidate {
     std::string description;
 };
 
-enum class Names { tasks, projects, workflows, harnesses, executors, models, statuses, hosts };
+enum class Names { tasks, requests, projects, workflows, harnesses, executors, models, statuses, hosts };
 
 /// Returns names that the daemon knows. A task is named by its short id if that begins with `begun`, otherwise by its
 /// whole id, and, if `begun` is not empty, by its branch, too. Nothing if no daemon runs (none is started), or if it
-/// does not answer within 100 ms. Names of hosts come from hosts.yml.
+/// does not answer within 100 ms. A request is named by its task and its number: the oldest one of each task. Names of
+/// hosts come from hosts.yml.
 std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_view begun);
 
 /// Returns the tasks of a host from its last answers.

@@ -120,6 +120,26 @@ std::string counted_sentence(const Json& event) {
            " -" + text_of(event, "removed");
 }
 
+/// Returns "request 2 was denied by the human: npm install; the agent was told: use the lock file".
+std::string permit_sentence(const std::string& type, const Json& event) {
+    const auto number = first_of(event, {"number", "permit"});
+    const auto request = number.empty() ? std::string("the request") : "request " + number;
+    const auto asked = first_of(event, {"line", "request", "tool"});
+    const auto what = asked.empty() ? std::string() : ": " + asked;
+    if (type == "permit.asked") {
+        const auto who = first_of(event, {"harness", "role"});
+        return (who.empty() ? std::string("a program") : who) + " asks, " + request + what;
+    }
+    if (type == "permit.over") {
+        const auto how = text_of(event, "how");
+        return request + " is over" + (how.empty() ? "" : ", " + how) + what;
+    }
+    const auto decision = text_of(event, "decision"), by = text_of(event, "by"), text = text_of(event, "text");
+    const auto done = decision == "allow" ? "allowed" : decision == "deny" ? "denied" : decision;
+    return request + " was " + done + (by.empty() ? "" : " by the " + by) + what +
+           (text.empty() ? "" : "; the agent was told: " + text);
+}
+
 struct Named {
     const char* type;
     const char* sentence;
@@ -247,6 +267,7 @@ std::string event_sentence(const Json& event) {
     if (type == "checks.passed") return "the checks passed on " + text_of(event, "commit") + merged;
     if (type == "workspace.keeping") return keeping_sentence(event);
     if (type == "pr.changed") return pull_sentence(event);
+    if (type.starts_with("permit.")) return permit_sentence(type, event);
     if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);

@@ -9,6 +9,7 @@
 #include "client/output/events.hpp"
 #include "client/output/families.hpp"
 #include "client/output/local_time.hpp"
+#include "client/output/permits.hpp"
 #include "client/output/table.hpp"
 #include "client/output/task_cells.hpp"
 #include "client/output/usage.hpp"
@@ -270,6 +271,16 @@ std::string brief_of(const Notice& notice) {
     return line;
 }
 
+/// Returns the command for the task's need, and the one that denies beside it if there is room.
+Line need_line(const rpc::TaskView& task, const Style& style) {
+    const auto command = command_of(task);
+    Line line("        " + command);
+    if (task.needs.permit == 0 || command.find(" allow ") == std::string::npos) return line;
+    const auto other = "   (or orange deny " + permit_word(task, task.needs.permit) + ")";
+    if (line.width() + columns(other) <= style.width) line.add(other, k_dim);
+    return line;
+}
+
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
     Lines lines;
     for (const auto& task : reply.tasks) {
@@ -287,7 +298,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
             if (first_line(notice.text) != task.needs.text)
                 add_wrapped(lines, "! " + printable(line), "        ", style);
         }
-        if (!task.needs.command.empty()) lines.emplace_back("        " + command_of(task));
+        if (!task.needs.command.empty()) lines.push_back(need_line(task, style));
     }
     std::map<std::string, int> dead;  // by host, which the ids of its tasks begin with
     for (const auto& task : reply.tasks) {
@@ -502,6 +513,7 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
 
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style) {
     auto lines = task_fields(reply, now, style);
+    for (auto& line : permits_lines(reply, now, style)) lines.push_back(std::move(line));
     if (const auto body = trim(reply.body); !body.empty()) {
         lines.emplace_back();
         for (const auto line : split_lines(body)) lines.emplace_back(line.empty() ? "" : "  " + printable(line));

@@ -169,12 +169,16 @@ std::string with_word(std::string text, std::string_view word, std::string_view 
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
                c == '/';
     };
+    const auto is_number = [&](std::string_view rest) {
+        const auto end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
+        return rest.starts_with('.') && end > 1 && (end == rest.size() || (!is_part(rest[end]) && rest[end] != '.'));
+    };
     if (word.empty()) return text;
     for (auto at = text.find(word); at != std::string::npos;) {
         const auto end = at + word.size();
         const bool begins = at == 0 || (!is_part(text[at - 1]) && text[at - 1] != '.');
         const bool ends =
-            end == text.size() ||
+            end == text.size() || is_number(std::string_view(text).substr(end)) ||
             (!is_part(text[end]) && (text[end] != '.' || end + 1 == text.size() || !is_part(text[end + 1])));
         if (begins && ends) text.replace(at, word.size(), by);
         at = text.find(word, begins && ends ? at + by.size() : end);

@@ -32,7 +32,8 @@ bool is_valid_utf8(std::string_view text);
 /// it is printed.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
-/// Returns `text` with `by` in place of `word`, except within a path or a longer word.
+/// Returns `text` with `by` in place of `word`, except within a path or a longer word. A number may follow it, as in
+/// 4f2a.12.
 std::string with_word(std::string text, std::string_view word, std::string_view by);
 
 /// Returns the first line that is not empty, trimmed, for lists.

@@ -39,6 +39,10 @@ TEST_CASE("A word is replaced if it stands by itself") {
         CHECK(with_word(kept, id, "4f2a") == kept);
     }
     CHECK(with_word(id, id, "4f2a") == "4f2a");
+    CHECK(with_word("orange allow " + id + ".12, " + id + ".3", id, "4f2a") == "orange allow 4f2a.12, 4f2a.3");
+    for (const auto& kept : {id + ".1.json", id + ".1x", id + ".x1", id + ".1-2"}) {
+        CHECK(with_word(kept, id, "4f2a") == kept);
+    }
     CHECK(with_word("a", "", "b") == "a");
 }
 

@@ -802,6 +802,10 @@ TEST_CASE("A budget is a number of tokens, none, or as the setting says") {
     CHECK(line.sent({"task", "update", "4f2a", "--budget", "0"})["budget"] == "0");
     CHECK(line.sent({"task", "update", "4f2a", "--budget", ""})["budget"] == "");
     CHECK(line.sent({"run", "--budget", "400k", "S"})["budget"] == "400k");
+    CHECK(line.sent({"task", "create", "--permits", "inbox", "S"})["permits"] == "inbox");
+    CHECK(line.sent({"run", "--permits", "window", "S"})["permits"] == "window");
+    CHECK(line.sent({"task", "update", "4f2a", "--permits", ""})["permits"] == "");
+    CHECK(line.run({"task", "update", "4f2a", "--permits", "both"}).status == 2);
     for (const char* budget : {"lots", "-5", "5G", "1.5"}) {
         CAPTURE(budget);
         const auto ran = line.run({"task", "update", "4f2a", std::string("--budget=") + budget});

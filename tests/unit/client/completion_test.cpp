@@ -16,7 +16,8 @@ Json reply_to(const std::string& method) {
                     {"short_id", short_id},
                     {"path", "/t"},
                     {"worker", "none"},
-                    {"reviewer", "none"}};
+                    {"reviewer", "none"},
+                    {"needs", {{"kind", "answer"}, {"text", "claude asks"}, {"permit", id[2] == '2' ? 12 : 0}}}};
     };
     if (method == "task.list") {
         return {{"tasks",
@@ -135,6 +136,10 @@ TEST_CASE("Names are completed from what the daemon knows, and only as what no s
     CHECK(tab.words({"log", "4f3b", "--ro"}) == Words{"--role"});
     CHECK(tab.words({"task", "send", "4f3"}) == Words{"4f3b"});
     CHECK(tab.words({"task", "send", "4f3b", "4f"}).empty());
+    CHECK(tab.words({"allow", ""}) == Words{"4f2a.12"});  // the other task has no request
+    CHECK(tab.words({"task", "deny", "4f2aB"}) == Words{"4f2aBcDeFgHiJkLmNoPqR.12"});
+    CHECK(tab.words({"deny", "4f2a.12", "4"}).empty());
+    CHECK(tab.words({"task", "update", "4f2a", "--permits", ""}) == Words{"window", "inbox"});
     CHECK(tab.words({"task", "show", "$"}).empty());
     CHECK(tab.words({"task", "list", "--status", ""}) == Words{"pending", "working", "done"});
     CHECK(tab.words({"task", "create", "--workflow", ""}) == Words{"relay"});

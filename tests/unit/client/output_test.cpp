@@ -317,6 +317,18 @@ TEST_CASE("The inbox shows each need with its command on a line of its own, or t
                Holds("        ! the review is not verified\n") && !Holds("more") && !Holds("! ready"));
 }
 
+TEST_CASE("The inbox names the command that denies beside the one that allows, if there is room") {
+    rpc::TaskList::Reply reply;
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "Round the total")};
+    auto& needs = reply.tasks[0].needs;
+    needs = {Need::answer, "claude asks", task_command("allow", "4f2aBcDeFgHiJkLmNoPqR.12"), k_now, 12};
+    CHECK_THAT(output::inbox_page(reply, k_now, {}),
+               Holds("        orange task allow 4f2aBcDe.12 ") && Tells("orange deny 4f2aBcDe.12"));
+    CHECK_THAT(output::inbox_page(reply, k_now, {false, 60, 60}), !Holds("deny"));
+    needs.command = task_command("show", "4f2aBcDeFgHiJkLmNoPqR");  // the line does not say all of it
+    CHECK_THAT(output::inbox_page(reply, k_now, {}), !Holds("deny"));
+}
+
 TEST_CASE("Why shows each way out, who may take it and what is missing") {
     rpc::TaskWhy::Reply reply;
     reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", "x");
@@ -350,6 +362,17 @@ TEST_CASE("Every event is a sentence, an unknown one its fields") {
     CHECK_THAT(sentence({{"type", "hook.failed"}, {"hook", "kill_session"}, {"error", "no tmux"}}),
                Tells("kill_session") && Holds("no tmux"));
     CHECK_THAT(sentence({{"type", "task.merged"}, {"commit", "abc"}}), Tells("abc"));
+    CHECK_THAT(sentence({{"type", "permit.asked"}, {"number", 2}, {"harness", "claude"}, {"request", "npm\x1b[1m i"}}),
+               Tells("2") && Tells("claude") && Holds("npm\\x1b[1m i"));
+    CHECK_THAT(sentence({{"type", "permit.answered"},
+                         {"number", 2},
+                         {"decision", "deny"},
+                         {"by", "human"},
+                         {"request", "npm i"},
+                         {"text", "use\nnpm ci"}}),
+               Tells("human") && Holds("denied") && Holds("npm i") && Holds("use ⏎ npm ci"));
+    CHECK_THAT(sentence({{"type", "permit.over"}, {"number", 2}, {"how", "deadline"}}),
+               Tells("2") && Holds("deadline"));
     CHECK(sentence({{"type", "new.thing"}, {"timestamp", "t"}, {"n", 3}, {"ok", true}}) == "new.thing n=3 ok=true");
     CHECK(sentence("text\x1b") == "text\\x1b");
     CHECK(sentence(nullptr) == "null");
