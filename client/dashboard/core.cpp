@@ -71,8 +71,10 @@ Effects Core::on_input(const Input& input, Moment now) {
 
 void Core::paste(const std::string& text, Moment now) {
     if (state_.prompt) {
-        insert_text(state_.prompt->text, state_.prompt->cursor, text,
-                    state_.prompt->what == Prompt::For::reject || state_.prompt->what == Prompt::For::comment);
+        const auto what = state_.prompt->what;
+        const bool keeps_lines =
+            what == Prompt::For::reject || what == Prompt::For::comment || what == Prompt::For::deny;
+        insert_text(state_.prompt->text, state_.prompt->cursor, text, keeps_lines);
     } else if (state_.form && state_.form->fields[state_.form->at].choices.empty()) {
         auto& field = state_.form->fields[state_.form->at];
         insert_text(field.value, field.cursor, text, field.name == "context");
@@ -93,6 +95,7 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     const bool was_error = state_.message && state_.message->bad;
     state_.message.reset();
     if (key == "Esc" && was_error) return;
+    if (state_.permit) return permit_key(key, now, effects);
     if (pane_key(key, now, effects) || overlay_key(key)) return;
     if (key == "C-c") return quit(effects, now);
     const auto* binding = binding_of(key);
@@ -263,7 +266,8 @@ std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     const auto earlier = [&](const std::optional<Time>& due) {
         if (due && (!next || *due < *next)) next = due;
     };
-    for (const auto& due : {search_due_, pane_due_, rows_due_, spin_due_, usage_due_, question_due()}) earlier(due);
+    for (const auto& due : {search_due_, pane_due_, rows_due_, spin_due_, usage_due_, question_due(), permit_due()})
+        earlier(due);
     for (const auto& feed : feeds_) {
         if (!feed.list_asked) earlier(feed.list_due);
     }

@@ -182,6 +182,23 @@ class Core {
     void question_key(const Key& key, Moment now, Effects& effects);
     void next_question(Moment now);
     std::optional<Time> question_due() const;
+    // core_permit.cpp
+    void answer(Effects& effects, Moment now);
+    void open_permit(const Row& task);
+    void show_permit(const rpc::PermitView& permit);
+    void next_permit();
+    void close_permit(Moment now, bool by_letter);
+    void permit_reply(const Request& request, Result<Json> reply, Moment now);
+    void end_permit(Moment now);
+    void ask_permit_again(std::size_t host);
+    void follow_permit(Moment now, Effects& effects);
+    void prepare_permit();
+    void scroll_permit(long by);
+    bool permit_scrolls(const Key& key);
+    void permit_key(const Key& key, Moment now, Effects& effects);
+    void allow(Moment now, Effects& effects);
+    void deny(Moment now);
+    std::optional<Time> permit_due() const;
     // core_texts.cpp
     void open_prompt(Prompt::For what, const Row* task, Moment now);
     void prompt_key(const Key& key, Moment now, Effects& effects);
@@ -341,6 +358,18 @@ std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width,
 /// Returns the place of State::about: in the pane, or over the list if there is no pane beside it.
 Box about_box(const Layout& layout);
 std::vector<Line> about_lines(const About& about, std::size_t width);
+
+/// Returns true while the page with a program's request is on the screen.
+bool shows_permit(const State& state);
+/// Returns the number of rows for its text, below its title.
+std::size_t permit_rows(const Layout& layout);
+/// Returns its rows: who asks, then the whole request, with a mark before each row, so that no request can look like
+/// the page itself.
+std::vector<Line> permit_lines(const PermitPage& page, std::size_t width);
+/// Returns its first row: which request it is, and which of its rows are shown.
+Line permit_title(const State& state);
+/// Returns why y does not count, in a sentence; empty if it does, or will after a moment.
+std::string permit_refusal(const PermitPage& page);
 
 /// Returns true for a request that makes or changes comments.
 bool is_comment(const Request& request);

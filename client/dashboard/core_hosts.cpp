@@ -49,6 +49,7 @@ void Core::set_heard(std::size_t host, bool silent, std::optional<Timestamp> hea
     if (silent) return;
     // Requests that were sent to the host meanwhile had no reply.
     feeds_[host].list_due = Time{};
+    ask_permit_again(host);
     if (!state_.search.empty()) search_due_ = Time{};
     for (auto& [pane, text] : state_.panes) {
         if (host_of(text.task) == host) text.stale = true;
@@ -70,6 +71,7 @@ std::size_t Core::host_of(const std::string& task) const {
 
 /// Forgets the request for a pane of the host, which gets no reply any more.
 void Core::forget_pane_of(std::size_t host) {
+    ask_permit_again(host);
     for (auto* asked : {&pane_asked_, &second_asked_}) {
         if (*asked && host_of((*asked)->second) == host) asked->reset();
     }

@@ -188,7 +188,8 @@ void Core::switch_project() {
 }
 
 void Core::click(const Input& input, Moment now, Effects& effects) {
-    if (state_.question || state_.prompt || state_.form || state_.overlay != Overlay::none) return;
+    const bool is_covered = state_.overlay != Overlay::none || state_.permit;
+    if (state_.question || state_.prompt || state_.form || is_covered) return;
     const auto layout = layout_of(state_);
     const auto inside = [&](const Box& box) {
         return input.row >= box.row && input.row < box.row + box.height && input.column >= box.column &&
@@ -222,6 +223,7 @@ void Core::wheel(const Input& input, int by) {
         state_.overlay_scroll = static_cast<std::size_t>(std::max(0L, moved));
         return;
     }
+    if (shows_permit(state_)) return scroll_permit(3L * by);
     if (state_.about) return scroll_about(3L * by);
     if (state_.question || state_.prompt || state_.form) return;
     const auto layout = layout_of(state_);

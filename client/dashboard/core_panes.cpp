@@ -130,6 +130,7 @@ void Core::make_stale(const std::string& task) {
     for (auto& [pane, text] : state_.panes) {
         if (text.task == task) text.stale = true;
     }
+    if (state_.permit && state_.permit->task == task) state_.permit->stale = true;
 }
 
 /// Marks the panes as stale after a change without an event: the task's last change differs from the pane's.
@@ -196,6 +197,7 @@ void Core::drop_old_rows() {
 }
 
 void Core::request_panes(Moment now, Effects& effects) {
+    follow_permit(now, effects);
     request_pane(now, effects);
     request_second_pane(effects);
 }
@@ -284,6 +286,7 @@ void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
 }
 
 void Core::prepare() {
+    if (state_.permit) prepare_permit();
     if (state_.about) prepare_about();
     const auto layout = layout_of(state_);
     const auto& box = layout.pane;

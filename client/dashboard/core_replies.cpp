@@ -8,6 +8,7 @@
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/harness_methods.hpp"
+#include "common/rpc/permit_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "common/rpc/workflow_methods.hpp"
 
@@ -73,7 +74,10 @@ std::string outcome_of(const Request& request, const Answer& answer) {
     if (const auto failed = reply.find("spawn_error"); failed != reply.end() && failed->is_string()) {
         return text + ", but no agent works on it: " + failed->get<std::string>();
     }
-    return text + notes_of(reply);
+    const auto notes = notes_of(reply);
+    const bool is_permit = request.method == rpc::TaskAllow::k_name || request.method == rpc::TaskDeny::k_name;
+    if (is_permit && !notes.empty()) return notes.substr(1);  // they name the request
+    return text + notes;
 }
 
 void point_at(Form& form, std::string_view name) {
@@ -352,6 +356,9 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             break;
         case Purpose::about:
             about_reply(request, std::move(reply), now);
+            break;
+        case Purpose::permit:
+            permit_reply(request, std::move(reply), now);
             break;
         case Purpose::moves:
             moves_reply(std::move(reply), now);

@@ -169,6 +169,10 @@ void Core::search_for(const std::string& text, Moment now) {
 void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
     if (about_key(key)) return;
     auto& prompt = *state_.prompt;
+    if ((key == "PageDown" || key == "PageUp") && shows_permit(state_)) {
+        permit_scrolls(key);
+        return;
+    }
     const bool is_search = prompt.what == Prompt::For::search, is_find = prompt.what == Prompt::For::find;
     if (key == "Esc" || key == "C-c") {
         if (is_search) search_for("", now);
@@ -197,6 +201,8 @@ void Core::send_prompt(Moment now, Effects& effects) {
     }
     const auto task = std::ranges::find(state_.tasks, prompt.task, &Row::id);
     const bool sends_comments = prompt.what == Prompt::For::reject && task != state_.tasks.end() && task->drafts > 0;
+    const bool denies = prompt.what == Prompt::For::deny;
+    if (trim(prompt.text).empty() && denies) return;
     if (trim(prompt.text).empty() && !sends_comments) {
         close_prompt(false);
         return say("Nothing was sent: the text is empty", false, now);
@@ -211,8 +217,14 @@ void Core::send_prompt(Moment now, Effects& effects) {
                                                      : "the task is busy";
         return say("Not sent, and kept: " + why, true, now);
     }
+    if (denies && (!state_.permit || state_.permit->over)) {
+        return say("Not sent, and kept: the request is over", true, now);
+    }
     auto request = prompt.request;
-    if (prompt.what == Prompt::For::reject) {
+    if (denies) {
+        request.params["text"] = text;
+        state_.permit.reset();
+    } else if (prompt.what == Prompt::For::reject) {
         rpc::TaskReject params;
         params.feedback = text;
         request = action_of(std::move(params), prompt.task, "sending back", "sent back to the worker");

@@ -77,12 +77,9 @@ std::span<const Binding> Core::keys() {
         {"Enter", Action::enter, k_of_task | k_changes, "attach",
          "Start the task, open its agent's terminal, or start a dead agent again", "spawn attach respawn",
          "task attach, task spawn", [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
-        {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer", "Answer the agent's question", "reply",
-         "task reply",
-         [](Core& c, Effects& effects, Moment now) {
-             c.open_prompt(Prompt::For::reply, c.selected(), now);
-             c.show_about(About::What::questions, c.state_.selected, effects);
-         }},
+        {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer",
+         "Answer the agent's question, or look at what its program asks for, and allow or deny it", "reply allow deny",
+         "task reply, task allow, task deny", [](Core& c, Effects& effects, Moment now) { c.answer(effects, now); }},
         {"A", Action::approve, k_of_task | k_changes, "approve",
          "Approve the plan, or the sub-tasks that the task's agent created", "approve", "task approve",
          [](Core& c, Effects&, Moment now) { c.approve(now); }},
@@ -282,9 +279,20 @@ std::optional<std::vector<Part>> other_keys(const State& state) {
     if (state.prompt && state.prompt->what == Prompt::For::find)
         return std::vector<Part>{{"Enter", "find"}, {"Esc", "end it"}};
     if (state.prompt) {
-        const auto* does = state.prompt->what == Prompt::For::comment ? "save" : "send";
+        const auto what = state.prompt->what;
+        const auto* does = what == Prompt::For::comment ? "save" : what == Prompt::For::deny ? "deny" : "send";
         std::vector<Part> keys{{"Enter", does}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
-        if (scrolls_about(state)) keys.push_back({"PageUp PageDown", "scroll"});
+        if (scrolls_about(state) || state.permit) keys.push_back({"PageUp PageDown", "scroll"});
+        return keys;
+    }
+    if (shows_permit(state)) {
+        const auto& page = *state.permit;
+        std::vector<Part> keys;
+        if (page.can_allow) keys.push_back({"y", "allow once"});
+        if (page.shown && !page.over) keys.push_back({"n", "deny, with a text"});
+        if (page.over && !page.open.empty()) keys.push_back({"a", "the next request"});
+        if (!page.over && page.open.size() > 1) keys.push_back({"Tab", "the next request"});
+        keys.insert(keys.end(), {{"j k", "scroll"}, {"Esc", "leave"}});
         return keys;
     }
     if (state.form)
@@ -363,7 +371,8 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
     std::vector<Part> urgent, of_task, later, fixed, last;
     const bool pane_covers = state.pane_open && layout_of(state).list.height == 0;
     if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "other task"}, {"→", "keys to the pane"}};
-    const auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
+    auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
+    if (task != nullptr && task->permit) needed = "a";  // its command may only show the request
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
@@ -414,6 +423,7 @@ std::vector<Line> help_lines(const State& state) {
     heading("Elsewhere");
     for (const char* text : {
              "In a question only y is yes; every other key is no.",
+             "In a program's request y allows it once, after its last line was seen; n denies it, with a text.",
              "In a text, Ctrl-e opens $EDITOR, Ctrl-u deletes it; Esc keeps it for next time.",
              "In the form of a new task, Ctrl-v takes a picture from the clipboard.",
              "Ctrl-c closes what is open; in the list it quits.",

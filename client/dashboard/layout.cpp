@@ -108,9 +108,10 @@ Layout layout_of(const State& state) {
     layout.tiny = state.width < k_least_width || state.height < k_least_height;
     auto messages = static_cast<int>(message_lines(state).size());
     const auto* task = selected_in(state);
-    const bool is_covered = state.overlay != Overlay::none || state.form;
+    const bool is_covered = state.overlay != Overlay::none || state.form || shows_permit(state);
     layout.whole = state.whole && state.pane_focused && task != nullptr && !layout.tiny && !is_covered;
-    if (messages == 0 && task != nullptr && state.height >= 16 && !state.prompt && !state.form && !layout.whole)
+    const bool has_facts = task != nullptr && state.height >= 16 && !state.prompt && !state.form && !layout.whole;
+    if (messages == 0 && has_facts && !shows_permit(state))
         messages = 1 + static_cast<int>(need_lines(state, *task).size());
     // Rows from top to bottom: the header; list and pane; the selected task's need or the message; the keys.
     const bool says_why = state.prompt && state.message && state.message->bad && !state.question;
@@ -120,7 +121,7 @@ Layout layout_of(const State& state) {
     layout.footer_rows = state.height >= 16 ? 2 : 1;
     const int first = 1, height = std::max(1, state.height - 1 - layout.footer_rows - layout.message_rows);
     layout.list = {first, 0, state.width, height};
-    if (layout.tiny || task == nullptr) return layout;
+    if (layout.tiny || task == nullptr || shows_permit(state)) return layout;
     if (layout.whole) {
         layout.pane = {0, 0, state.width, height + first};
         layout.list.height = 0;

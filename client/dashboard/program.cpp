@@ -61,6 +61,7 @@ std::string_view shown_by(const State& state) {
     if (state.question) return "question";
     if (state.prompt) return "prompt";
     if (state.form) return "form";
+    if (state.permit) return "permit";
     if (state.overlay != Overlay::none) return "page";
     if (state.message) return state.message->bad ? "error" : "message";
     return "list";

@@ -16,6 +16,7 @@
 #include "common/model/json.hpp"
 #include "common/rpc/comment_methods.hpp"
 #include "common/rpc/project_methods.hpp"
+#include "common/rpc/task_queries.hpp"
 #include "common/rpc/usage_methods.hpp"
 #include "common/rpc/workspace_methods.hpp"
 
@@ -51,6 +52,7 @@ enum class Purpose {
     why,
     preview,
     about,
+    permit,
     act,
     create,
     upload,
@@ -194,13 +196,33 @@ struct Question {
 
 /// A line that is typed at the bottom.
 struct Prompt {
-    enum class For { search, reject, reply, send, find, comment };
+    enum class For { search, reject, reply, send, find, comment, deny };
     For what = For::search;
     std::string task;
     std::string label;
     std::string text;
     std::size_t cursor = 0;  ///< a byte offset in `text`
-    Request request = {};    ///< of a comment: what is sent with the text
+    Request request = {};    ///< of a comment or a denial: what is sent with the text
+};
+
+/// The page with a request of an agent's program: it shows one request, which is the only one that its keys answer.
+struct PermitPage {
+    using Time = std::chrono::steady_clock::time_point;
+    std::string task;
+    std::string short_id, title;  ///< of the task; the title is in quotes
+    std::size_t host = 0;         ///< as in Row::host
+    std::string worktree;
+    std::vector<rpc::PermitView> open;     ///< that wait for an answer, oldest first
+    std::optional<rpc::PermitView> shown;  ///< absent: the daemon has not answered yet, or nothing is asked
+    bool over = false;                     ///< `shown` cannot be answered any more, or there was none
+    std::string error;                     ///< why the requests cannot be read
+    bool stale = true, asked = false;      ///< has to be asked for; is asked for
+    std::size_t scroll = 0;
+    std::vector<Line> lines;
+    std::size_t width = 0;              ///< the width of `lines`; 0: not laid out
+    std::optional<Time> visible_since;  ///< absent: something else is on the screen
+    std::optional<Time> seen_since;     ///< when the last line of `shown` came into view
+    bool can_allow = false;             ///< y counts: it is whole, and there was time to read its end
 };
 
 struct FormField {
@@ -297,6 +319,7 @@ struct State {
     std::optional<Question> question;
     std::deque<Question> questions;  ///< the questions after it
     std::optional<Prompt> prompt;
+    std::optional<PermitPage> permit;
     std::optional<About> about;                 ///< the text above `question` or `prompt`
     std::map<std::string, std::string> drafts;  ///< texts of prompts that were closed
     std::optional<Form> form;

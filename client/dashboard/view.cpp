@@ -280,6 +280,24 @@ void draw_overlay(Canvas& canvas, const State& state, int rows) {
                Line(" j k scroll   Esc back" + std::string(most > top ? "   (more below)" : ""), k_dim));
 }
 
+void draw_permit(Canvas& canvas, const State& state, const Box& box) {
+    const auto& page = *state.permit;
+    canvas.put(box.row, box.column, box.width, permit_title(state));
+    for (int i = 1; i < box.height; ++i) {
+        const auto at = page.scroll + static_cast<std::size_t>(i - 1);
+        if (at < page.lines.size()) canvas.put(box.row + i, box.column, box.width, page.lines[at]);
+    }
+}
+
+/// Draws whether y counts.
+void draw_permit_fact(Canvas& canvas, const State& state, int row, int rows) {
+    const auto why = permit_refusal(*state.permit);
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2));
+    auto lines = wrapped(why.empty() ? "Allow this once?" : why, room);
+    lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows))));
+    for (auto& line : lines) canvas.put(row++, 0, state.width, Line(" ").add(std::move(line), k_bold));
+}
+
 void draw_numbers(Canvas& canvas, const State& state) {
     canvas.put(0, 0, state.width,
                Line(std::to_string(state.needs_help) + " help " + std::to_string(state.needs_answer) + " answer " +
@@ -311,6 +329,8 @@ Frame draw(const State& state, Timestamp now) {
     const int below = state.height - layout.footer_rows - layout.message_rows;
     if (state.form) {
         draw_form(canvas, frame, state, {1, 0, state.width, below - 1});
+    } else if (shows_permit(state)) {
+        draw_permit(canvas, state, layout.list);
     } else {
         const bool has_about = state.about && !state.about->lines.empty();
         const bool covers = has_about && layout.pane.height == 0;
@@ -331,6 +351,8 @@ Frame draw(const State& state, Timestamp now) {
         for (auto& line : messages) canvas.put(row++, 0, state.width, std::move(line));
     } else if (!banner.spans.empty()) {
         canvas.put(row, 0, state.width, std::move(banner));
+    } else if (shows_permit(state)) {
+        draw_permit_fact(canvas, state, row, layout.message_rows);
     } else if (!state.form) {
         draw_facts(canvas, state, row, layout.message_rows, task, now);
     }

@@ -13,8 +13,9 @@ namespace {
 
 /// The names of TaskView::can that keys need; each is a bit of Row::offers.
 constexpr std::string_view k_offer_names[] = {
-    "attach", "send",  "stop",        "restore", "ack",    "delete",    "spawn",         "respawn", "restart", "reply",
-    "reject", "merge", "force_merge", "move",    "cancel", "create_pr", "update_branch", "approve", "try"};
+    "attach",  "send",      "stop",          "restore", "ack",   "delete",      "spawn",
+    "respawn", "restart",   "reply",         "reject",  "merge", "force_merge", "move",
+    "cancel",  "create_pr", "update_branch", "approve", "try",   "allow",       "deny"};
 
 std::uint32_t offer_bit(std::string_view name) {
     const auto found = std::ranges::find(k_offer_names, name);
@@ -87,6 +88,7 @@ Row row_of(const rpc::TaskView& task) {
     row.needs_text = with_short_id(task.needs.text, task);
     row.needs_command = task.needs.command;
     row.needs_since = task.needs.since;
+    row.permit = task.needs.permit != 0;
     row.alarm = line_of(task.alarm);
     row.parent = fields.parent.value;
     row.merges_into = task.merges_into;

@@ -54,7 +54,8 @@ struct Row {
     bool blocked = false;      ///< before its start it waits for other tasks, an approval, or room for its agent
     bool in_progress = false;  ///< the actions of a transition still run
     bool has_worktree = false;
-    bool noted = false;  ///< it has a notice besides its need, such as a review that is not verified
+    bool permit = false;  ///< its need is a request of its agent's program, which waits for an answer
+    bool noted = false;   ///< it has a notice besides its need, such as a review that is not verified
 };
 
 Row row_of(const rpc::TaskView& task);

@@ -1,0 +1,106 @@
+// The rows of the page with a request of an agent's program. No character of it is hidden.
+#include <algorithm>
+#include <cstdio>
+
+#include "client/dashboard/core.hpp"
+#include "client/dashboard/pane_comments.hpp"
+#include "client/output/local_time.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// Returns true for characters that look like a blank, or like nothing, and are none.
+bool looks_blank(char32_t point) {
+    constexpr char32_t k_points[] = {0xA0,   0x115F, 0x1160, 0x1680, 0x202F, 0x205F,
+                                     0x2800, 0x3000, 0x3164, 0xFFA0, 0x1D159};
+    return (point >= 0x2000 && point <= 0x200A) || std::ranges::find(k_points, point) != std::end(k_points);
+}
+
+/// Returns a line in which each character is seen. clean() would remove those that have no width of their own.
+std::string revealed(std::string_view line) {
+    constexpr int k_most_marks = 2;  ///< that a terminal puts on one character
+    const auto text = printable(without_tabs(line));
+    std::string out;
+    int marks = k_most_marks;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto point = next_point(text, at);
+        const int width = width_of(point);
+        const bool is_shown = width > 0 ? !looks_blank(point) : width == 0 && marks++ < k_most_marks;
+        if (is_shown) {
+            append_point(out, point);
+        } else {
+            char escape[16];
+            std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(point));
+            out += escape;
+        }
+        if (width != 0) marks = 0;
+    }
+    return out;
+}
+
+/// Adds a line of the request. What does not fit stands in further rows, with another mark.
+void add_request_line(Lines& lines, const std::string& text, std::size_t width) {
+    constexpr std::size_t k_mark = 3;
+    const auto room = std::max<std::size_t>(2, width > k_mark ? width - k_mark : 0);
+    std::string row;
+    std::size_t used = 0;
+    const char* mark = "│ ";
+    const auto finish = [&] {
+        lines.push_back(Line(" ").add(std::exchange(mark, "│…"), k_dim).add(std::exchange(row, "")));
+        used = 0;
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const auto begin = at;
+        const auto wide = static_cast<std::size_t>(std::max(0, width_of(next_point(text, at))));
+        if (used + wide > room) finish();
+        row += text.substr(begin, at - begin);
+        used += wide;
+    }
+    finish();
+}
+
+}  // namespace
+
+Line permit_title(const State& state) {
+    const auto& page = *state.permit;
+    Line line(" Request", k_bold);
+    if (!page.shown) return line.add(" of " + page.title, k_bold);
+    line.add(" " + clean(page.short_id) + "." + std::to_string(page.shown->number), k_bold);
+    const auto at = std::ranges::find(page.open, page.shown->number, &rpc::PermitView::number);
+    if (page.over) {
+        line.add("  over", k_red);
+    } else if (page.open.size() > 1 && at != page.open.end()) {
+        line.add("  " + std::to_string(at - page.open.begin() + 1) + " of " + std::to_string(page.open.size()), k_bold);
+    }
+    const auto last = std::min(page.scroll + permit_rows(layout_of(state)), page.lines.size());
+    return line.add("  rows " + std::to_string(page.scroll + 1) + "-" + std::to_string(last) + " of " +
+                        std::to_string(page.lines.size()),
+                    k_dim);
+}
+
+std::vector<Line> permit_lines(const PermitPage& page, std::size_t width) {
+    Lines lines;
+    const auto add = [&](const std::string& text, Look look) {
+        for (auto& row : wrapped(text, width > 2 ? width - 2 : 1)) lines.push_back(Line(" ").add(std::move(row), look));
+    };
+    if (!page.shown) {
+        if (!page.error.empty()) add(clean(page.error), k_red);
+        if (page.error.empty()) add(page.over ? "Nothing is asked." : "…", k_dim);
+        return lines;
+    }
+    const auto& permit = *page.shown;
+    const auto look = page.over ? k_dim : Look{};
+    add(revealed(permit.harness) + " asks to use " + revealed(permit.tool), page.over ? k_dim : k_bold);
+    const auto clock = output::local_clock(to_rfc3339(permit.since));
+    const auto where = page.worktree.empty() ? std::string() : " in " + revealed(page.worktree);
+    add("It is the " + std::string(name_of(permit.role)) + " of " + page.title + where + ", and asks since " + clock,
+        look);
+    if (!permit.whole) add("Not all of the request is here: it can only be denied.", k_yellow);
+    lines.emplace_back();
+    for (const auto line : split(permit.request, '\n')) add_request_line(lines, revealed(line), width);
+    add(permit.whole ? "end of the request" : "the rest of the request is missing", permit.whole ? k_dim : k_yellow);
+    return lines;
+}
+
+}  // namespace orange::dashboard
