@@ -292,7 +292,7 @@ std::optional<std::vector<Part>> other_keys(const State& state) {
         if (page.shown && !page.over) keys.push_back({"n", "deny, with a text"});
         if (page.over && !page.open.empty()) keys.push_back({"a", "the next request"});
         if (!page.over && page.open.size() > 1) keys.push_back({"Tab", "the next request"});
-        keys.insert(keys.end(), {{"j k", "scroll"}, {"Esc", "leave"}});
+        keys.insert(keys.end(), {{"Esc", "leave"}, {"j k", "scroll"}});
         return keys;
     }
     if (state.form)

@@ -149,8 +149,8 @@ TEST_CASE("No part of a request is left out or hidden") {
     dashboard::PermitPage page;
     page.shown = permit_of(2);
     const std::string blanks(300, ' ');
-    for (const std::string request : {"true" + blanks + "; rm -rf /\n\n" + std::string(500, 'x') + "\n│ ──── │",
-                                      std::string("\n\n end of the request\n")}) {
+    for (const std::string& request : {"true" + blanks + "; rm -rf /\n\n" + std::string(500, 'x') + "\n│ ──── │",
+                                       std::string("\n\n end of the request\n")}) {
         page.shown->request = request;
         for (const std::size_t width : {40U, 80U, 200U}) {
             std::vector<std::string> wanted;
