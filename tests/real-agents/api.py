@@ -207,10 +207,12 @@ def tool_call(step, tools):
                 if name == "Bash" and step.get("background"):
                     described["run_in_background"] = True
                 return name, described if name == "Bash" or has(name, "workdir") else {"command": command}
+        how = {"sandbox_permissions": "require_escalated", "justification": "a step"} if step.get("outside") else {}
         if "exec_command" in tools:
-            return "exec_command", {"cmd": command, **({"yield_time_ms": 1000} if step.get("background") else {})}
+            how.update({"yield_time_ms": 1000} if step.get("background") else {})
+            return "exec_command", {"cmd": command, **how}
         if "shell_command" in tools:
-            return "shell_command", {"command": command}
+            return "shell_command", {"command": command, **how}
         if "exec" in tools:
             script = "const r = await tools.exec_command({cmd: %s}); text(r.output ?? JSON.stringify(r));"
             return "exec", script % json.dumps(command)

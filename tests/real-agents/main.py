@@ -14,6 +14,7 @@ import traceback
 
 import api
 import model
+import permits
 import tokens
 import world
 
@@ -675,6 +676,9 @@ class Life:
         self.step("%d verdicts, none unverified" % VERDICTS, good == VERDICTS, "%d" % good)
         self.report.time("%d together took at most" % TOGETHER, max(took))
 
+    def permits(self):
+        permits.play(self)
+
     def skill(self):
         w = self.enter()
         w.orange("project", "update", "--harness", "demo", check=True)
@@ -787,7 +791,7 @@ def at(event, key="timestamp"):
 
 VERDICTS, TOGETHER = 20, 4
 GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages",
-          "typing", "review", "verdicts", "skill", "delegation")
+          "typing", "review", "verdicts", "permits", "skill", "delegation")
 
 
 def main():

@@ -24,8 +24,9 @@ Words in the summary of a task change the script:
                       last is broken; and puts the parts together when they are merged
   play:curious        the reviewer also tries what it must not do
 
-A message of the human "run `COMMAND`" is run, "leave `COMMAND`" in the background; "refuse STATUS" is refused by the API with this status until that is in
-`State.lifted`.
+A message of the human "run `COMMAND`" is run, "leave `COMMAND`" in the background, "ask `COMMAND`" with a request to run
+it outside of the program's sandbox, if it has one; "refuse STATUS" is refused by the API with this status until that is
+in `State.lifted`.
 
 Who begins with `# Delegate:` is no agent of a task. It knows Orange only from the skill that its program offers: the
 commands that it runs are those of that page, with its own words put in.
@@ -329,6 +330,9 @@ def goals_of(message, first, number, folder):
         order = re.match(r"run `(.*)`\.?$", human.group(1).strip(), re.S)
         if order:
             return [("shell", order.group(1)), ("text", "PLAY: done as told")]
+        order = re.match(r"ask `(.*)`\.?$", human.group(1).strip(), re.S)
+        if order:
+            return [("ask", order.group(1)), ("text", "PLAY: done as told")]
         order = re.match(r"leave `(.*)`\.?$", human.group(1).strip(), re.S)
         if order:
             return [("background", order.group(1)), ("text", "PLAY: it goes on without me")]
@@ -430,5 +434,6 @@ def next_step(turns, folder, tools, state, told):
                 return {"read": task_file(folder), **call}, info
             if kind == "write":
                 return {"write": folder + "/" + goal[1], "content": goal[2], **call}, info
-            return {"shell": goal[1], "background": kind == "background", **call}, info
+            how = {"background": kind == "background", "outside": kind == "ask"}
+            return {"shell": goal[1], **how, **call}, info
     return {"text": "PLAY: nothing left to do"}, info

@@ -216,8 +216,8 @@ class World:
         return self.run([shutil.which("tmux"), "-S", self.orange_home + "/tmux.sock", *words], cwd="/")
 
     # ---- tasks
-    def create(self, summary, worker, reviewer=None):
-        reply = self.json("run", summary, "--harness", worker, "--review-harness", reviewer or worker)
+    def create(self, summary, worker, reviewer=None, *more):
+        reply = self.json("run", summary, "--harness", worker, "--review-harness", reviewer or worker, *more)
         if "task" not in reply:
             raise RuntimeError("orange run: %s" % reply)
         return reply["task"]["fields"]["id"]
