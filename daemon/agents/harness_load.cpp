@@ -413,6 +413,7 @@ class Loader : DefinitionReader {
                   }},
                  {"tool", [&](const Node& name) { text(name, "permits.tool", permits.tool); }},
                  {"input", [&](const Node& name) { text(name, "permits.input", permits.input); }},
+                 {"id", [&](const Node& name) { text(name, "permits.id", permits.id); }},
                  {"done", [&](const Node& names) { list(names, "permits.done", permits.done); }},
                  {"allow", [&](const Node& answer) { read_answer(answer, "permits.allow", permits.allow); }},
                  {"deny", [&](const Node& answer) { read_answer(answer, "permits.deny", permits.deny); }},
@@ -444,15 +445,18 @@ class Loader : DefinitionReader {
                                                : R"(, as in {"behavior": "allow"})"));
     }
 
+    /// orange-agent waits for 58 minutes.
     void read_deadline(const Node& node) {
-        constexpr std::int64_t k_most = 24 * 60;
+        constexpr std::int64_t k_most = 55 * 60;
         const std::string_view all = node.scalar;
-        const auto minutes = all.ends_with('m') ? whole_number(all.substr(0, all.size() - 1)) : std::nullopt;
-        if (!minutes || *minutes < 1 || *minutes > k_most) {
+        const auto number = all.empty() ? std::nullopt : whole_number(all.substr(0, all.size() - 1));
+        const auto seconds = number.value_or(0) * (all.ends_with('m') ? 60 : 1);
+        if ((!all.ends_with('m') && !all.ends_with('s')) || !number || *number > k_most || seconds < 1 ||
+            seconds > k_most) {
             return problem(node.place,
-                           "permits.deadline must be minutes from 1m to 1440m, as 55m: fewer than the program waits");
+                           "permits.deadline must be a time from 1s to 55m, such as 20m: less than the program waits");
         }
-        harness_.permits.deadline = std::chrono::minutes(*minutes);
+        harness_.permits.deadline = std::chrono::seconds(seconds);
     }
 
     void read_path(const Node& node, const std::string& what, std::string& into) {
