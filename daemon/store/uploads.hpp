@@ -18,7 +18,7 @@ namespace orange::store {
 
 inline constexpr std::int64_t k_mebibyte = 1 << 20;
 inline constexpr std::int64_t k_default_file_limit = 32 * k_mebibyte;
-/// Of one caller: what it has sent and not used yet. No file may be larger than all of it.
+/// Limits of what one caller has sent and not used yet. No file may be larger than all of it.
 inline constexpr std::int64_t k_most_upload_bytes = 256 * k_mebibyte;
 inline constexpr std::size_t k_most_uploads = 100;
 inline constexpr std::size_t k_most_files = 20;  ///< of one call

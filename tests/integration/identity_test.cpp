@@ -107,6 +107,7 @@ std::map<std::string, Method> methods() {
         {"daemon.reload", {human, wrong, k_invalid}},
         {"daemon.shutdown", {human, wrong, k_invalid}},
         {"rpc.discover", {anyone, "{}", 0}},
+        {"file.put", {agent, R"({"data":"no base64"})", k_invalid}},
         {"events.list", {anyone, "{}", 0}},
         {"events.subscribe", {anyone, "{}", 0}},
         {"events.unsubscribe", {anyone, "{}", 0}},

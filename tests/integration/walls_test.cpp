@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/base/base64.hpp"
 #include "common/base/ids.hpp"
 #include "common/model/notice_kinds.hpp"
 #include "common/posix/fd.hpp"
+#include "common/rpc/file_methods.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -45,6 +47,8 @@ all() {
     echo work >work && git add work && git commit -q -m work || echo 'cannot commit'
     git commit -q --amend -m 'more work' && git branch "$(git branch --show-current)-2" || echo 'cannot amend'
     orange task show >/dev/null || echo 'cannot call'
+    given=$(dirname "$OTHER_TASK")/$ORANGE_TASK/files
+    grep -q given "$given/note.txt" || echo 'cannot read what it was given'
     try ssh-key cat "$HOME/.ssh/id_rsa"
     try gh-login cat "$HOME/.config/gh/hosts.yml"
     try git-credentials cat "$HOME/.config/git/credentials"
@@ -54,6 +58,7 @@ all() {
     try other-worktree cat "$OTHER_WORKTREE/TASK.md"
     try other-task cat "$OTHER_TASK/TASK.md"
     try own-record cat "$(dirname "$OTHER_TASK")/$ORANGE_TASK/state.json"
+    try given touch "$given/note.txt" "$given/more"
     try main-socket test -S "$ORANGE_HOME/orange.sock"
     try other-socket test -S "$OTHER_SOCKET"
     other=$(basename "$OTHER_TASK")
@@ -89,40 +94,15 @@ all >found.tmp 2>&1
 mv found.tmp found
 sleep 600
 )sh";
-const std::vector<std::string> k_all = {"ssh-key",
-                                        "gh-login",
-                                        "git-credentials",
-                                        "gh-token",
-                                        "home",
-                                        "system",
-                                        "other-worktree",
-                                        "other-task",
-                                        "own-record",
-                                        "main-socket",
-                                        "other-socket",
-                                        "other-text",
-                                        "other-screen",
-                                        "other-log",
-                                        "other-history",
-                                        "other-summary",
-                                        "found-by-words",
-                                        "daemon-log",
-                                        "daemon-status",
-                                        "tmux",
-                                        "settings",
-                                        "main-branch",
-                                        "tag",
-                                        "git-config",
-                                        "hook",
-                                        "object",
-                                        "pipe",
-                                        "refs",
-                                        "remote-secret",
-                                        "replace-git",
-                                        "replace-repository",
-                                        "var-tmp",
-                                        "process",
-                                        "network"};
+const std::vector<std::string> k_all = {"ssh-key",       "gh-login",       "git-credentials", "gh-token",
+                                        "home",          "system",         "other-worktree",  "other-task",
+                                        "own-record",    "given",          "main-socket",     "other-socket",
+                                        "other-text",    "other-screen",   "other-log",       "other-history",
+                                        "other-summary", "found-by-words", "daemon-log",      "daemon-status",
+                                        "tmux",          "settings",       "main-branch",     "tag",
+                                        "git-config",    "hook",           "object",          "pipe",
+                                        "refs",          "remote-secret",  "replace-git",     "replace-repository",
+                                        "var-tmp",       "process",        "network"};
 
 /// Leaves things behind that make the git of the daemon run a program, or write outside of the worktree. Writes the
 /// names of the attacks that succeed at once.
@@ -255,6 +235,11 @@ class Scene {
         create.review_harness = "demo";
         create.executor = executor;
         if (!options.empty()) create.executor_options = options;
+        rpc::FilePut file;
+        file.name = "note.txt";
+        file.data = to_base64("given\n");
+        file.last = true;
+        create.files = {orange.call(file).upload};
         id = orange.call(create).task.fields.id.value;
         orange.eventually("it has tried everything", [&] { return fs::exists(orange.worktree(id) / "found"); });
         std::vector<std::string> found;
