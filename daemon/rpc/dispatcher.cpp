@@ -64,11 +64,12 @@ Error no_room() {
 }
 
 /// Returns the parameters that name what a call is about, for the log. A parameter `path` is a repository in the
-/// methods project.*; in others it is the caller's PATH.
+/// methods project.*; in others it is the caller's PATH. The names of people's files are private.
 log::Fields subject_of(const std::string& method, const Json& params) {
     constexpr std::pair<const char*, const char*> k_names[] = {
         {"id", "task"}, {"project", "project"}, {"name", "name"}, {"status", "status"}, {"path", "path"}};
     log::Fields fields;
+    if (method == "file.put") return fields;
     for (const auto& [key, name] : k_names) {
         if (std::string_view(key) == "path" && !method.starts_with("project.")) continue;
         const auto found = params.find(key);
