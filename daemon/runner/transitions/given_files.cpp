@@ -35,10 +35,10 @@ std::string message_with(std::string text, const GivenFiles& files) {
 
 std::string feedback_with(std::string text, const GivenFiles& files) {
     if (files.paths.empty()) return text;
+    std::vector<std::string> lines;
+    for (const auto& path : files.paths) lines.push_back("- File: `" + path + "`");
     text = trim(text);
-    text += "\n";
-    for (const auto& path : files.paths) text += "\n- File: `" + path + "`";
-    return text;
+    return text + (text.empty() ? "" : "\n\n") + join(lines, "\n");
 }
 
 }  // namespace orange

@@ -31,6 +31,7 @@ TEST_CASE("a message and a feedback end with the paths of their files") {
     CHECK(message_with("Look ", one) == "Look (file: /t/files/a.png)");
     CHECK(message_with("Look", two) == "Look (files: /t/files/a.png, /t/files/b c.txt)");
     CHECK(feedback_with("Nearly.\n", none) == "Nearly.\n");
+    CHECK(feedback_with("", one) == "- File: `/t/files/a.png`");
     CHECK(feedback_with("Nearly.\n", two) == "Nearly.\n\n- File: `/t/files/a.png`\n- File: `/t/files/b c.txt`");
 }
 
