@@ -61,7 +61,7 @@ std::map<std::string, Json> ask_as_worker(PuppetStage& stage, const std::string&
     return found;
 }
 
-std::string request(const std::string& id, const std::string& method, const Json& params) {
+std::string wire_request(const std::string& id, const std::string& method, const Json& params) {
     return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() + "\n";
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("An agent gives files to its own sub-tasks alone, and only what it has
     orange.wait_for_status(other, "planning");
     const auto humans = orange.call(first_piece("mine.txt", "of the human")).upload;
     const Json piece = {{"name", "found.txt"}, {"data", to_base64("of the agent")}, {"last", true}};
-    const auto put = ask_as_worker(stage, id, request("put", "file.put", piece)).at("put");
+    const auto put = ask_as_worker(stage, id, wire_request("put", "file.put", piece)).at("put");
     const auto agents = put.at("result").at("upload").get<std::string>();
 
     const auto part = [](const std::string& upload) {
@@ -145,15 +145,15 @@ TEST_CASE("An agent gives files to its own sub-tasks alone, and only what it has
     };
     auto replies = ask_as_worker(
         stage, id,
-        request("foreign", "task.create", part(humans)) +
-            request("send", "task.send", {{"id", other}, {"text", "x"}, {"files", Json::array({agents})}}));
+        wire_request("foreign", "task.create", part(humans)) +
+            wire_request("send", "task.send", {{"id", other}, {"text", "x"}, {"files", Json::array({agents})}}));
     CHECK(replies.at("foreign").at("error").at("code") == rpc::number_of(ErrorCode::not_found));
     CHECK(replies.at("send").at("error").at("code") == rpc::number_of(ErrorCode::forbidden));
-    replies = ask_as_worker(stage, other, request("foreign", "task.create", part(agents)));
+    replies = ask_as_worker(stage, other, wire_request("foreign", "task.create", part(agents)));
     CHECK(replies.at("foreign").at("error").at("code") == rpc::number_of(ErrorCode::not_found));
     CHECK(refusal_of(orange.try_call(task_with({agents}))) == ErrorCode::not_found);
 
-    replies = ask_as_worker(stage, id, request("own", "task.create", part(agents)));
+    replies = ask_as_worker(stage, id, wire_request("own", "task.create", part(agents)));
     REQUIRE(replies.at("own").contains("result"));
     const auto child = replies.at("own").at("result").at("task").at("fields").at("id").get<std::string>();
     CHECK(read_file(orange.folder(child) / "files/found.txt") == "of the agent");
