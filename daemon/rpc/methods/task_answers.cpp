@@ -24,6 +24,18 @@ bool can_be_answered(const engine::Definition& definition, const TaskRecord& rec
            record.question_stands();
 }
 
+/// Makes the error for an answer to an agent whose program asks for something: "yes" to a question must not run a
+/// command that came meanwhile.
+Error permit_refusal(Api& api, const TaskId& id) {
+    std::string requests;
+    for (const auto& each : api.runner().permits.of(id)) {
+        const auto name = id.value + "." + std::to_string(each->number);
+        requests += "\n" + each->request.tool + ": " + each->request.line + "\n  orange allow " + name +
+                    "\n  orange deny " + name + " \"...\"";
+    }
+    return {ErrorCode::conflict, "the agent has no open question, but its program asks:" + requests};
+}
+
 /// Makes the error for an answer to an agent that shows a dialog: typed text would be lost there, and Enter would
 /// approve the dialog.
 Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
@@ -45,6 +57,7 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     const auto role = asker(*definition, record);
     const bool alive = api.runner().agents.alive(record, role);
+    if (!api.runner().permits.of(id).empty()) co_return permit_refusal(api, id);
     if (alive && co_await api.runner().outbox.shows_dialog(record, role)) {
         co_return co_await dialog_refusal(api, record, role);
     }
