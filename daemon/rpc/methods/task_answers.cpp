@@ -33,7 +33,7 @@ Error permit_refusal(Api& api, const TaskId& id) {
         requests += "\n" + each->request.tool + ": " + each->request.line + "\n  orange allow " + name +
                     "\n  orange deny " + name + " \"...\"";
     }
-    return {ErrorCode::conflict, "the agent has no open question, but its program asks:" + requests};
+    return {ErrorCode::conflict, "the answer is not typed, because the agent's program asks for something else:" + requests};
 }
 
 /// Makes the error for an answer to an agent that shows a dialog: typed text would be lost there, and Enter would
@@ -57,7 +57,8 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     const auto role = asker(*definition, record);
     const bool alive = api.runner().agents.alive(record, role);
-    if (!api.runner().permits.of(id).empty()) co_return permit_refusal(api, id);
+    const auto* run = record.run_of(role);
+    if (run != nullptr && api.runner().permits.waits(id, run->run)) co_return permit_refusal(api, id);
     if (alive && co_await api.runner().outbox.shows_dialog(record, role)) {
         co_return co_await dialog_refusal(api, record, role);
     }
