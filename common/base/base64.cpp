@@ -6,14 +6,14 @@
 namespace orange {
 namespace {
 
-constexpr std::string_view k_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view k_base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t k_no_digit = 64;
 
 constexpr std::array<std::uint8_t, 256> k_values = [] {
     std::array<std::uint8_t, 256> values{};
     values.fill(k_no_digit);
-    for (std::size_t i = 0; i < k_digits.size(); ++i) {
-        values[static_cast<unsigned char>(k_digits[i])] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < k_base64_digits.size(); ++i) {
+        values[static_cast<unsigned char>(k_base64_digits[i])] = static_cast<std::uint8_t>(i);
     }
     return values;
 }();
@@ -30,7 +30,7 @@ std::string to_base64(std::string_view bytes) {
             bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
         }
         for (std::size_t i = 0; i < 4; ++i) {
-            text += i <= three.size() ? k_digits[bits >> (18 - 6 * i) & 63] : '=';
+            text += i <= three.size() ? k_base64_digits[bits >> (18 - 6 * i) & 63] : '=';
         }
     }
     return text;

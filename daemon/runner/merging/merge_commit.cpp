@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/engine/explain.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/signing.hpp"
 #include "daemon/runner/merging/merge_concerns.hpp"
