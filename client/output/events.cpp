@@ -122,21 +122,16 @@ std::string counted_sentence(const Json& event) {
 
 /// Returns "request 2 was denied by the human: npm install; the agent was told: use the lock file".
 std::string permit_sentence(const std::string& type, const Json& event) {
-    const auto number = first_of(event, {"number", "permit"});
-    const auto request = number.empty() ? std::string("the request") : "request " + number;
-    const auto asked = first_of(event, {"line", "request", "tool"});
-    const auto what = asked.empty() ? std::string() : ": " + asked;
-    if (type == "permit.asked") {
-        const auto who = first_of(event, {"harness", "role"});
-        return (who.empty() ? std::string("a program") : who) + " asks, " + request + what;
-    }
+    const auto request = "request " + text_of(event, "number");
+    const auto what = ": " + first_of(event, {"request", "tool"});
+    if (type == "permit.asked") return "the " + text_of(event, "role") + " asks, " + request + what;
+    const auto decision = text_of(event, "decision"), text = text_of(event, "text");
+    const auto done = decision == "allow" ? "allowed" : "denied";
     if (type == "permit.over") {
-        const auto how = text_of(event, "how");
-        return request + " is over" + (how.empty() ? "" : ", " + how) + what;
+        return request + (decision.empty() ? " is over, " : std::string(" was ") + done + ", ") +
+               text_of(event, "how") + what;
     }
-    const auto decision = text_of(event, "decision"), by = text_of(event, "by"), text = text_of(event, "text");
-    const auto done = decision == "allow" ? "allowed" : decision == "deny" ? "denied" : decision;
-    return request + " was " + done + (by.empty() ? "" : " by the " + by) + what +
+    return request + " was " + done + " by the " + text_of(event, "by") + what +
            (text.empty() ? "" : "; the agent was told: " + text);
 }
 

@@ -254,7 +254,7 @@ void Permits::tell_settled(const TaskRecord& record, const EventsOf& events_of) 
             fields["by"] = name_text(Role::human);
             fields["evidence"] = answer.evidence;
         } else {
-            fields["how"] = std::string("not confirmed by the program: the agent ended, or its window had answered");
+            fields["how"] = std::string("but the program did not confirm it: its agent ended, or its window had answered");
         }
         (void)world_.journal.note_once(record, *fate ? "permit.answered" : "permit.over", std::move(fields));
     }
