@@ -176,12 +176,16 @@ void EventReader::follow_calls(const Harness& harness, std::string_view line, co
                                              [&](const auto& each) { return !each.made && each.call == call; })
                               : calls_.end();
     if (made != calls_.end()) made->made = true;
-    const bool is_over = told && told->activity != Activity::busy && told->activity != Activity::waiting;
+    const bool is_over =
+        told && told->activity != Activity::busy && told->activity != Activity::waiting && !told->background;
+    auto agent = harness.permits.agent.empty() ? std::string() : text_member(json, harness.permits.agent);
     for (auto& each : calls_) {
-        each.passed = true;
+        each.passed = each.passed || is_over || each.agent == agent;
         each.turn_over = each.turn_over || is_over;
     }
-    if (auto key = text_member(json, "ask"); !key.empty()) calls_.push_back({std::move(key), call});
+    if (auto key = text_member(json, "ask"); !key.empty()) {
+        calls_.push_back({std::move(key), call, std::move(agent)});
+    }
     if (calls_.size() > k_most_calls) calls_.erase(calls_.begin());
 }
 

@@ -55,9 +55,10 @@ inline Path rest_file(const Path& run_folder, const RunId& run) {
 struct AskedCall {
     std::string key;         ///< the id that the hook gave it
     std::string call;        ///< by which the call is known again
+    std::string agent;       ///< the sub-agent that asked; empty: the agent itself
     bool made = false;       ///< the call was made: somebody allowed it
-    bool passed = false;     ///< something else happened since
-    bool turn_over = false;  ///< the turn has ended since
+    bool passed = false;     ///< whoever asked has gone on since
+    bool turn_over = false;  ///< the turn has ended since, and nothing that it began still runs
 };
 
 /// Reads what was added to such a file since the last read(). A line counts when it is complete. If much was added,

@@ -103,6 +103,7 @@ struct PermitSigns {
     std::string tool;               ///< the member of a request with the name of the tool
     std::string input;              ///< the member with what the tool gets
     std::string id;                 ///< the member by which a call is known again; empty: by its tool and its input
+    std::string agent;              ///< the member with the id of the sub-agent that asks
     std::vector<std::string> done;  ///< events: a call was made, so it was allowed. They have the same members
     std::string allow, deny;        ///< the answers, as JSON; {message} in `deny` becomes a string of JSON
     std::chrono::milliseconds deadline{0};  ///< shorter than the program waits

@@ -414,6 +414,7 @@ class Loader : DefinitionReader {
                  {"tool", [&](const Node& name) { text(name, "permits.tool", permits.tool); }},
                  {"input", [&](const Node& name) { text(name, "permits.input", permits.input); }},
                  {"id", [&](const Node& name) { text(name, "permits.id", permits.id); }},
+                 {"agent", [&](const Node& name) { text(name, "permits.agent", permits.agent); }},
                  {"done", [&](const Node& names) { list(names, "permits.done", permits.done); }},
                  {"allow", [&](const Node& answer) { read_answer(answer, "permits.allow", permits.allow); }},
                  {"deny", [&](const Node& answer) { read_answer(answer, "permits.deny", permits.deny); }},

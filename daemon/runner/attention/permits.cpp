@@ -215,10 +215,13 @@ void Permits::look(const TaskId& task, const AgentRun& run, const agents::Readin
                    const agents::EventReader& events) {
     const auto all = open_.find(task);
     if (all == open_.end()) return;
+    const auto of_run = std::ranges::count_if(all->second, [&](const Handle& each) { return each->run == run.run; });
     for (const auto& each : all->second) {
         if (each->run != run.run) continue;
         const auto* call = events.asked(each->key);
-        const bool has_gone = each->seen_in_window && reading.activity != Activity::waiting && !reading.dialog;
+        // Of several requests, nobody knows whose dialog it was.
+        const bool has_gone =
+            of_run == 1 && each->seen_in_window && reading.activity != Activity::waiting && !reading.dialog;
         if ((call != nullptr && (call->made || call->turn_over)) || has_gone) end(each, k_in_window);
         each->seen_in_window = each->seen_in_window || reading.dialog;
     }
@@ -254,7 +257,8 @@ void Permits::tell_settled(const TaskRecord& record, const EventsOf& events_of) 
             fields["by"] = name_text(Role::human);
             fields["evidence"] = answer.evidence;
         } else {
-            fields["how"] = std::string("but the program did not confirm it: its agent ended, or its window had answered");
+            fields["how"] =
+                std::string("but the program did not confirm it: its agent ended, or its window had answered");
         }
         (void)world_.journal.note_once(record, *fate ? "permit.answered" : "permit.over", std::move(fields));
     }

@@ -261,3 +261,31 @@ TEST_CASE("A definition may name the member by which a call is known again") {
     CHECK_FALSE(file.reader.asked("a")->made);
     CHECK(file.reader.asked("b")->made);
 }
+
+TEST_CASE("A sub-agent that asks has not gone on because the agent has") {
+    EventFile file;
+    file.harness.permits.tool = "tool_name";
+    file.harness.permits.input = "tool_input";
+    file.harness.permits.agent = "agent_id";
+    file.harness.permits.done = {"PostToolUse"};
+    file.harness.permits.allow = "yes";
+    const std::string ask = R"({"hook_event_name":"PermissionRequest","tool_name":"Bash",)";
+    file.add(ask + R"("tool_input_hash":"1","agent_id":"sub","ask":"a"})"
+                   "\n");
+    file.add(ask + R"("tool_input_hash":"2","ask":"b"})"
+                   "\n");
+    file.add(R"({"hook_event_name":"Stop","background_tasks":1})"
+             "\n");
+    file.read();
+    CHECK_FALSE(file.reader.asked("a")->passed);
+    CHECK(file.reader.asked("b")->passed);
+    CHECK_FALSE(file.reader.asked("b")->turn_over);  // its sub-agent works
+    file.add(R"({"hook_event_name":"PostToolUse","tool_name":"Read","tool_input_hash":"3","agent_id":"sub"})"
+             "\n");
+    file.read();
+    CHECK(file.reader.asked("a")->passed);
+    file.add(R"({"hook_event_name":"Stop","background_tasks":0})"
+             "\n");
+    file.read();
+    CHECK(file.reader.asked("a")->turn_over);
+}

@@ -362,8 +362,8 @@ TEST_CASE("Every event is a sentence, an unknown one its fields") {
     CHECK_THAT(sentence({{"type", "hook.failed"}, {"hook", "kill_session"}, {"error", "no tmux"}}),
                Tells("kill_session") && Holds("no tmux"));
     CHECK_THAT(sentence({{"type", "task.merged"}, {"commit", "abc"}}), Tells("abc"));
-    CHECK_THAT(sentence({{"type", "permit.asked"}, {"number", 2}, {"harness", "claude"}, {"request", "npm\x1b[1m i"}}),
-               Tells("2") && Tells("claude") && Holds("npm\\x1b[1m i"));
+    CHECK_THAT(sentence({{"type", "permit.asked"}, {"number", 2}, {"role", "worker"}, {"request", "npm\x1b[1m i"}}),
+               Tells("2") && Tells("worker") && Holds("npm\\x1b[1m i"));
     CHECK_THAT(sentence({{"type", "permit.answered"},
                          {"number", 2},
                          {"decision", "deny"},
