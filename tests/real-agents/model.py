@@ -24,9 +24,9 @@ Words in the summary of a task change the script:
                       last is broken; and puts the parts together when they are merged
   play:curious        the reviewer also tries what it must not do
 
-A message of the human "run `COMMAND`" is run, "leave `COMMAND`" in the background, "ask `COMMAND`" with a request to run
-it outside of the program's sandbox, if it has one; "refuse STATUS" is refused by the API with this status until that is
-in `State.lifted`.
+A message of the human "run `COMMAND`" is run, "leave `COMMAND`" in the background, "ask `COMMAND`" outside of the
+program's sandbox, for which it asks, if it has one; "refuse STATUS" is refused by the API with this status until that
+is in `State.lifted`.
 
 Who begins with `# Delegate:` is no agent of a task. It knows Orange only from the skill that its program offers: the
 commands that it runs are those of that page, with its own words put in.
@@ -336,6 +336,9 @@ def goals_of(message, first, number, folder):
         order = re.match(r"leave `(.*)`\.?$", human.group(1).strip(), re.S)
         if order:
             return [("background", order.group(1)), ("text", "PLAY: it goes on without me")]
+        orders = re.findall(r"`(.*?)`", human.group(1)) if human.group(1).startswith("Run these two commands") else []
+        if orders:  # of `orange harness test`
+            return [("ask", command) for command in orders] + [("text", "PLAY: done as told")]
         note = "printf '%%s\\n' %s >> play-heard.txt" % quoted(human.group(1).strip())
         return [("shell", note), ("text", "PLAY: heard")]
     if text.startswith("# Stuck:"):
