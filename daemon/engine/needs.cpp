@@ -184,7 +184,7 @@ class Question {
         }
         return nothing();
     }
-    /// Whoever has not read all of it cannot allow it with the command that is shown.
+    /// The command that is shown allows only what its reader has seen whole.
     Needs permit(const PermitNeed& asked) const {
         const auto number = std::to_string(asked.number);
         const auto run =

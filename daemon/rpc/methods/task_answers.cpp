@@ -33,7 +33,8 @@ Error permit_refusal(Api& api, const TaskId& id) {
         requests += "\n" + each->request.tool + ": " + each->request.line + "\n  orange allow " + name +
                     "\n  orange deny " + name + " \"...\"";
     }
-    return {ErrorCode::conflict, "the answer is not typed, because the agent's program asks for something else:" + requests};
+    return {ErrorCode::conflict,
+            "the answer is not typed, because the agent's program asks for something else:" + requests};
 }
 
 /// Makes the error for an answer to an agent that shows a dialog: typed text would be lost there, and Enter would

@@ -38,7 +38,7 @@ struct OpenPermit {
     bool is_open() const { return number > 0 && !answer && over.empty(); }
 };
 
-/// What an agent's hook passes on.
+/// A request as the hook passes it on.
 struct NewPermit {
     std::string key;
     std::string object;  ///< JSON
