@@ -155,7 +155,7 @@ TEST_CASE("the plugin of opencode asks Orange, passes its answer on, and ends th
     command.argv = {installed_node(), (dir / "driver.mjs").string()};
     command.env = {{"ORANGE_EVENTS", (dir / "events").string()},
                    {"ORANGE_ASK", "sh " + (dir / "ask").string()},
-                   {"ASKED", dir.path().string()},
+                   {"ASKED", (dir / "events").parent_path().string()},
                    {"PATH", "/usr/bin:/bin"}};
     command.input = "";
     asio::io_context io;

@@ -184,6 +184,9 @@ inline TaskRecord full_record() {
     record.near_told = "5000000 40000000 2026-11-21";
     record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;
+    record.permits_asked = 3;
+    record.permits_answered = {{3, RunId{"run123456789"}, Role::worker, "41-7", "Bash", "npm install", true, "once",
+                                "terminal 34817", *from_rfc3339("2026-11-20T09:00:00.000Z")}};
     return record;
 }
 
@@ -221,7 +224,8 @@ inline Project full_project() {
                                    "3M",
                                    "40M",
                                    "200",
-                                   "never"};
+                                   "never",
+                                   "inbox"};
     return {"shop",   "/src/shop",          "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"},
             settings, {"npm", "run", "dev"}};
 }
