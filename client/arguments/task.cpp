@@ -248,7 +248,8 @@ Action task_reply(CLI::App& app) {
         "Examples:\n"
         "  orange reply 4f2a \"The date format is ISO 8601\"\n"
         "  orange reply 4f2a --file ~/layout.pdf \"As on page 2\"\n"
-        "\nIf the agent has ended, it is started again with the answer.");
+        "\nIf the agent has ended, it is started again with the answer. To let its program do what it asks for, use "
+        "orange allow or orange deny.");
     return [a](Context& context) { return commands::task_reply(context, a->params, a->words, a->files); };
 }
 

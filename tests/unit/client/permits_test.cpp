@@ -43,6 +43,13 @@ constexpr PermitWish k_allow{true, false, false}, k_allow_at_terminal{true, fals
 struct Answering {
     test::Ran run(std::vector<std::string> words, const std::string& input = "") {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
+        return run_program(words, input);
+    }
+    test::Ran at_terminal(const std::string& line, const std::string& typed) {
+        return run_program({"/usr/bin/env", "script", "-qec", ORANGE_BINARY_DIR "/bin/orange " + line, "/dev/null"},
+                           typed);
+    }
+    test::Ran run_program(const std::vector<std::string>& words, const std::string& input) {
         daemon.meet();
         auto ran =
             test::run(words, {"ORANGE_HOME=" + folder.path().string(), "ORANGE_NO_AUTOSTART=1"}, folder.path(), input);
@@ -191,6 +198,29 @@ TEST_CASE("Without a terminal nothing is allowed that was not named and is not s
     CHECK_THAT(refused({"allow", "4f2a", "--yes"}), Tells("orange allow 4f2a.2"));
     orange.permits[0].whole = false;
     CHECK_THAT(refused({"allow", "4f2a.2", "--yes"}), Tells("orange deny 4f2a.2"));
+}
+
+TEST_CASE("At a terminal, a long request and one that is not named are shown and answered with y") {
+    Answering orange;
+    const auto last = [&] { return orange.daemon.requests().back(); };
+    auto ran = orange.at_terminal("allow 4f2a.3", "y\n");
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Holds("    cat <<E\r\n    x\r\n    E\r\n"));
+    CHECK(last()["params"] == Json{{"id", k_id}, {"number", 3}});
+    for (const char* typed : {"n\n", "\n", "3\n"}) {
+        CAPTURE(typed);
+        CHECK(orange.at_terminal("allow 4f2a.3", typed).status == 1);
+        CHECK(last()["method"] == "task.show");
+    }
+    orange.permits.erase(orange.permits.begin() + 1);
+    CHECK(orange.at_terminal("allow 4f2a", "y\n").status == 0);
+    CHECK(last()["method"] == "task.allow");
+    CHECK(orange.at_terminal("deny 4f2a 'use npm ci'", "n\n").status == 1);
+    CHECK(last()["method"] == "task.show");
+    CHECK(orange.at_terminal("deny", "y\n").status == 0);
+    CHECK(last()["params"]["number"] == 2);
+    CHECK(orange.at_terminal("allow 4f2a --json", "y\n").status == 1);
+    CHECK(last()["method"] == "task.show");
 }
 
 TEST_CASE("A request is shown whole, and nothing in it is obeyed or looks like Orange's own text") {
