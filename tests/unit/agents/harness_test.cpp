@@ -621,7 +621,7 @@ TEST_CASE("what is wrong with how a program asks is said with the line") {
                Holds("permits.allow"));
     CHECK_THAT(problem(events + "permits: {tool: t, input: i, allow: '{}', deny: '{\"m\": \"{message}\"}'}"),
                Holds("permits.deny") && Holds("{message}"));
-    for (const char* bad : {"soon", "0m", "1441m", "55", "-5m", "30s"}) {
+    for (const char* bad : {"soon", "0m", "1441m", "55", "-5m"}) {
         CAPTURE(bad);
         CHECK_THAT(problem(events + "permits: {" + good + ", deadline: " + bad + "}"), Holds("55m"));
     }

@@ -371,6 +371,8 @@ TEST_CASE("Every event is a sentence, an unknown one its fields") {
                          {"request", "npm i"},
                          {"text", "use\nnpm ci"}}),
                Tells("human") && Holds("denied") && Holds("npm i") && Holds("use ⏎ npm ci"));
+    CHECK_THAT(sentence({{"type", "permit.asked"}, {"role", "reviewer"}, {"tool", "Bash"}}),
+               Tells("reviewer") && Holds("Bash"));
     CHECK_THAT(sentence({{"type", "permit.over"}, {"number", 2}, {"how", "deadline"}}),
                Tells("2") && Holds("deadline"));
     CHECK(sentence({{"type", "new.thing"}, {"timestamp", "t"}, {"n", 3}, {"ok", true}}) == "new.thing n=3 ok=true");
