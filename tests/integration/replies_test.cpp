@@ -23,7 +23,7 @@ std::string recipe(const std::string& heading) {
     return page.substr(begin, page.find("\n```", begin) + 1 - begin);
 }
 
-std::string with(std::string text, const std::string& from, const std::string& to) {
+std::string with_name(std::string text, const std::string& from, const std::string& to) {
     const auto at = text.find(from);
     REQUIRE(at != std::string::npos);
     return text.replace(at, from.size(), to);
@@ -159,7 +159,7 @@ void check_answer(Phone& phone, const std::function<void(const std::string&)>& w
 
 TEST_CASE("Through ntfy a question is answered after a crash of the daemon, and work is sent back") {
     Phone phone("ntfy", [](Phone& its, std::string text) {
-        return with(std::move(text), "https://ntfy.sh/a-topic-that-nobody-guesses", its.address() + "/topic");
+        return with_name(std::move(text), "https://ntfy.sh/a-topic-that-nobody-guesses", its.address() + "/topic");
     });
     auto& orange = phone.orange;
     const auto id = orange.create("shop", "Say hello demo:clarify");
@@ -184,7 +184,7 @@ TEST_CASE("Through ntfy a question is answered after a crash of the daemon, and 
 
 TEST_CASE("Through Telegram a question is answered") {
     Phone phone("Telegram", [](Phone& its, std::string text) {
-        return with(std::move(text), "https://api.telegram.org", its.address());
+        return with_name(std::move(text), "https://api.telegram.org", its.address());
     });
     check_answer(phone, [&](const std::string& text) { phone.writes(text); });
 }
@@ -197,8 +197,8 @@ TEST_CASE("By mail a question is answered") {
                                  "', 'a') as file:\n    file.write(json.dumps(sys.stdin.read()) + '\\n')\n");
         std::filesystem::permissions(sendmail, std::filesystem::perms::owner_all);
         for (const auto* folder : {"box/new", "box/cur"}) std::filesystem::create_directories(root / folder);
-        text = with(std::move(text), "[\"sendmail\"", "[\"" + sendmail.string() + "\"");
-        return with(std::move(text), "pathlib.Path.home() / \"Maildir/.orange\"",
+        text = with_name(std::move(text), "[\"sendmail\"", "[\"" + sendmail.string() + "\"");
+        return with_name(std::move(text), "pathlib.Path.home() / \"Maildir/.orange\"",
                     "pathlib.Path(\"" + (root / "box").string() + "\")");
     });
     check_answer(phone, [&](const std::string& text) {
