@@ -58,7 +58,9 @@ export const OrangeEvents = async ({ client, directory } = {}) => {
     child.on("close", () => {
       if (asking.delete(id) && printed.trim()) answer(id, printed).catch(() => {});
     });
-    const input = metadata?.command ? metadata : { ...metadata, patterns };
+    // Of other tools the event does not have the arguments: their dialog can only be denied from elsewhere.
+    const tells = ["bash", "edit", "read", "list", "glob", "grep", "webfetch", "external_directory"].includes(tool);
+    const input = !tells ? undefined : metadata?.command ? metadata : { ...metadata, patterns };
     child.stdin.end(JSON.stringify({ event: "question", session, id, text, tool, input }));
   };
   const replied = ({ requestID: id, reply }) => {

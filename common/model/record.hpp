@@ -288,6 +288,7 @@ struct PermitAnswer {
     std::string text;
     std::string evidence;
     Timestamp at{};
+    std::int64_t before = 0;
 
     void describe(auto& v);
     bool operator==(const PermitAnswer&) const = default;

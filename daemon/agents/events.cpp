@@ -152,9 +152,10 @@ bool EventReader::parse(const Harness& harness, std::string_view lines) {
         if (auto conversation = conversation_in(harness, line)) conversation_ = std::move(conversation);
         remember(harness, line);
         auto told = told_by(harness, line);
-        if (harness.permits.are_asked()) follow_calls(harness, line, told);
+        const bool asks = harness.permits.are_asked() && follow_calls(harness, line, told);
         if (!told) continue;
         last_ = std::move(*told);
+        last_.asks = asks;
         any = true;
     }
     return any;
@@ -165,28 +166,38 @@ const AskedCall* EventReader::asked(const std::string& key) const {
     return found == calls_.end() ? nullptr : &*found;
 }
 
-void EventReader::follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told) {
+bool EventReader::follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told) {
     constexpr std::size_t k_most_calls = 100;
     const auto json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) return;
+    if (!json.is_object()) return false;
     const bool is_done = is_one_of_them(harness.permits.done, text_member(json, harness.events.key));
-    if (!told && !is_done) return;
+    if (!told && !is_done) return false;
     const auto call = call_in(harness.permits, json);
-    const auto made = is_done ? std::find_if(calls_.begin(), calls_.end(),
-                                             [&](const auto& each) { return !each.made && each.call == call; })
-                              : calls_.end();
-    if (made != calls_.end()) made->made = true;
+    if (is_done) {
+        // Equal calls are made in the order in which they were asked for; one that was denied is never made.
+        AskedCall* made = nullptr;
+        for (auto& each : calls_) {
+            if (each.made || each.turn_over || each.call != call) continue;
+            if (made == nullptr || (made->later > 0 && each.later == 0)) made = &each;
+        }
+        if (made != nullptr) made->made = true;
+    }
     const bool is_over =
         told && told->activity != Activity::busy && told->activity != Activity::waiting && !told->background;
-    auto agent = harness.permits.agent.empty() ? std::string() : text_member(json, harness.permits.agent);
+    const bool has_agents = !harness.permits.agent.empty();
+    auto agent = has_agents ? text_member(json, harness.permits.agent) : std::string();
+    const bool begins = told && told->activity != Activity::idle;  // a question, or a turn
     for (auto& each : calls_) {
-        each.passed = each.passed || is_over || each.agent == agent;
+        const bool is_same = each.agent == agent;
+        if (is_same || is_over) ++each.later;
+        each.gone_on = each.gone_on || (has_agents && is_same && begins);
         each.turn_over = each.turn_over || is_over;
     }
-    if (auto key = text_member(json, "ask"); !key.empty()) {
-        calls_.push_back({std::move(key), call, std::move(agent)});
-    }
+    auto key = text_member(json, "ask");
+    if (key.empty()) return false;
+    calls_.push_back({std::move(key), call, std::move(agent)});
     if (calls_.size() > k_most_calls) calls_.erase(calls_.begin());
+    return true;
 }
 
 void EventReader::remember(const Harness& harness, std::string_view line) {

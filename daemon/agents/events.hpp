@@ -57,7 +57,8 @@ struct AskedCall {
     std::string call;        ///< by which the call is known again
     std::string agent;       ///< the sub-agent that asked; empty: the agent itself
     bool made = false;       ///< the call was made: somebody allowed it
-    bool passed = false;     ///< whoever asked has gone on since
+    std::int64_t later = 0;  ///< how many events of whoever asked came since
+    bool gone_on = false;    ///< whoever asked one thing at a time has asked again, or got a message
     bool turn_over = false;  ///< the turn has ended since, and nothing that it began still runs
 };
 
@@ -89,7 +90,8 @@ class EventReader {
   private:
     bool parse(const Harness& harness, std::string_view lines);
     void remember(const Harness& harness, std::string_view line);
-    void follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told);
+    /// Returns true if the line is a request.
+    bool follow_calls(const Harness& harness, std::string_view line, const std::optional<Statement>& told);
 
     std::uintmax_t at_ = 0;                                       ///< the offset up to which the file was read
     std::chrono::sys_time<std::chrono::nanoseconds> modified_{};  ///< the file's time at that read

@@ -100,12 +100,13 @@ struct PermitSigns {
     /// Replace `events.args` if its human answers in the inbox: the program shows no dialog then. Empty: the hook is in
     /// the rules of `events`, and the program's dialog stands in its window as well.
     std::vector<std::string> args;
-    std::string tool;               ///< the member of a request with the name of the tool
-    std::string input;              ///< the member with what the tool gets
-    std::string id;                 ///< the member by which a call is known again; empty: by its tool and its input
-    std::string agent;              ///< the member with the id of the sub-agent that asks
-    std::vector<std::string> done;  ///< events: a call was made, so it was allowed. They have the same members
-    std::string allow, deny;        ///< the answers, as JSON; {message} in `deny` becomes a string of JSON
+    std::string tool;                 ///< the member of a request with the name of the tool
+    std::string input;                ///< the member with what the tool gets
+    std::vector<std::string> except;  ///< tools whose dialog is no permission: they are never asked for
+    std::string id;                   ///< the member by which a call is known again; empty: by its tool and its input
+    std::string agent;                ///< the member with the id of the sub-agent that asks
+    std::vector<std::string> done;    ///< events: a call was made, so it was allowed. They have the same members
+    std::string allow, deny;          ///< the answers, as JSON; {message} in `deny` becomes a string of JSON
     std::chrono::milliseconds deadline{0};  ///< shorter than the program waits
 
     bool are_asked() const { return !allow.empty(); }
@@ -301,6 +302,7 @@ struct Statement {
     std::string text = {};
     bool usage_limit = false;
     bool background = false;  ///< if idle: what the turn has started still runs, and the program goes on by itself
+    bool asks = false;        ///< if waiting: its hook asks through Orange
 };
 
 /// Combines all sources: the program's events, otherwise its state file, otherwise title and screen. A limit on the

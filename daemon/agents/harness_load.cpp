@@ -413,6 +413,7 @@ class Loader : DefinitionReader {
                   }},
                  {"tool", [&](const Node& name) { text(name, "permits.tool", permits.tool); }},
                  {"input", [&](const Node& name) { text(name, "permits.input", permits.input); }},
+                 {"except", [&](const Node& names) { list(names, "permits.except", permits.except); }},
                  {"id", [&](const Node& name) { text(name, "permits.id", permits.id); }},
                  {"agent", [&](const Node& name) { text(name, "permits.agent", permits.agent); }},
                  {"done", [&](const Node& names) { list(names, "permits.done", permits.done); }},
@@ -426,6 +427,10 @@ class Loader : DefinitionReader {
         const auto* events = root_.find("events");
         if (events == nullptr) {
             problem(node.place, "permits needs events: the program's hook also writes the event of its request");
+        } else if (!events->find("question")) {
+            problem(node.place, "permits needs events.question, which names the event of a request");
+        } else if (permits.args.empty() && !node.find("done")) {
+            problem(node.place, "permits.done is missing: the events that tell that a call was made");
         } else if (!permits.args.empty() && !events->find("args")) {
             problem(node.place, "permits.args replaces events.args, which is missing");
         }

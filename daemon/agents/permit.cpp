@@ -1,14 +1,25 @@
 #include "daemon/agents/permit.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 
 namespace orange::agents {
 namespace {
 
-constexpr std::size_t k_longest_permit_line = 200;
+constexpr std::size_t k_longest_permit_line = 200, k_longest_tool = 100;  // columns
+constexpr std::size_t k_longest_permit_text = 256 * 1024;
 /// Members that say best what is asked for, the best one first.
 constexpr const char* k_telling[] = {"command", "file_path", "filepath", "filePath", "path", "url", "patterns"};
+
+std::string line_for_people(std::string_view text) {
+    return printable(text);
+}
+
+std::string lines_for_people(std::string_view text) {
+    return printable(text, true);
+}
 
 std::string as_text(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -60,21 +71,34 @@ std::string whole_text(const Json& input, const std::string& first) {
 }  // namespace
 
 std::optional<Permit> permit_in(const Harness& harness, std::string_view object, bool cut) {
-    const auto json = Json::parse(object, nullptr, false);
-    if (!json.is_object()) return std::nullopt;
+    const auto parsed = parse_json(object);
+    if (!parsed || !parsed->is_object()) return std::nullopt;
+    const auto& json = *parsed;
     Permit permit;
-    permit.tool = printable(text_member(json, harness.permits.tool));
-    if (permit.tool.empty()) return std::nullopt;
+    const auto tool = line_for_people(text_member(json, harness.permits.tool));
+    if (tool.empty() || std::ranges::find(harness.permits.except, tool) != harness.permits.except.end()) {
+        return std::nullopt;
+    }
+    permit.tool = ellipsized(tool, k_longest_tool);
     const auto found = json.find(harness.permits.input);
-    permit.whole = !cut && found != json.end();
-    const auto input = found == json.end() ? Json::object() : found->is_object() ? *found : Json{{"input", *found}};
+    permit.whole = !cut && found != json.end() && permit.tool == tool;
+    if (found == json.end()) {
+        permit.line = permit.text = "its program does not say with what";
+        return permit;
+    }
+    const auto input = found->is_object() ? *found : Json{{"input", *found}};
     const auto first = telling_member(input);
-    permit.text = printable(whole_text(input, first), true);
+    permit.text = lines_for_people(whole_text(input, first));
+    if (permit.text.size() > k_longest_permit_text) {
+        permit.text = std::string(first_columns(permit.text, k_longest_permit_text / 4)) + "…";
+        permit.whole = false;
+    }
     const auto best = first.empty() ? std::string() : as_text(input[first]);
-    permit.line = ellipsized(best.empty() ? first_line(permit.text) : printable(best), k_longest_permit_line);
-    // The description is the model's comment on its own call: it asks for nothing.
-    const bool is_alone = !best.empty() && input.size() == (input.contains("description") ? 2 : 1);
-    const bool is_short = is_alone && permit.line == printable(best) && best.find('\n') == std::string::npos;
+    permit.line = ellipsized(best.empty() ? first_line(permit.text) : line_for_people(best), k_longest_permit_line);
+    // The description of a command is the model's comment on it: it asks for nothing.
+    const bool is_commented = first == "command" && input.contains("description");
+    const bool is_alone = !best.empty() && input.size() == (is_commented ? 2 : 1);
+    const bool is_short = is_alone && permit.line == line_for_people(best) && best.find('\n') == std::string::npos;
     if (permit.whole && is_short) permit.text = permit.line;
     return permit;
 }

@@ -20,8 +20,8 @@ struct Permit {
     bool is_short() const { return whole && line == text; }
 };
 
-/// Reads the object that a hook of the program got. `cut`: parts of it are missing. nullopt if it is none, or if it
-/// names no tool.
+/// Reads the object that a hook of the program got. `cut`: parts of it are missing. nullopt if it is none, if it
+/// names no tool, or one that the definition does not ask for.
 std::optional<Permit> permit_in(const Harness& harness, std::string_view object, bool cut);
 
 /// Returns what the hook has to print.

@@ -154,11 +154,14 @@ MaybeDue remind(const View& view) {
     return Due{step::Remind{*state->agent, unread, patience}, std::max(in, milliseconds(0))};
 }
 
-/// The human is notified of every need for help, and of every other need of a task that needed nothing before.
+/// The human is notified of every need for help, of every request of an agent's program that comes to be the need, and
+/// of every other need of a task that needed nothing before.
 MaybeDue notify(const View& view) {
     if (!view.is_on_duty || view.is_merging) return std::nullopt;
     const auto now = view.needs.kind, before = view.needed_before;
-    const bool is_news = now > Need::start && (before <= Need::start || (now == Need::help && before != Need::help));
+    const bool asks_anew = view.needs.permit != 0 && view.needs.permit != view.permit_before;
+    const bool is_news =
+        now > Need::start && (before <= Need::start || asks_anew || (now == Need::help && before != Need::help));
     if (!is_news && !view.has_untold_text) return std::nullopt;
     return Due{step::Notify{view.needs}};
 }

@@ -115,6 +115,7 @@ struct View {
     Timestamp unchanged_since{};  ///< since when TASK.md and the task are unchanged, as far as the daemon knows
     Needs needs = {};
     Need needed_before = Need::nothing;  ///< what the task needed when it was last looked at
+    std::int64_t permit_before = 0;      ///< Needs::permit then
     bool has_untold_text = false;        ///< the record has a text for the human that the notifier does not have yet
     Timestamp now{};
     /// True if the daemon types into windows and notifies the human. If false, only steps that follow from the records

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <exception>
 
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/posix/fd.hpp"
 #include "common/rpc/permit_methods.hpp"
 #include "daemon/shim/event.hpp"
 
@@ -45,39 +47,43 @@ std::string request_of(Json object, bool& cut) {
     return text.size() <= k_largest_request ? text : std::string();
 }
 
-/// Connects to the socket; -1 if nobody listens there.
-int connection_to(const char* socket) {
+/// Connects to the socket; -1 if nobody listens there, or too many wait.
+UniqueFd connection_to(const char* socket) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (socket == nullptr || std::strlen(socket) >= sizeof address.sun_path) return -1;
+    if (socket == nullptr || std::strlen(socket) >= sizeof address.sun_path) return {};
     std::strcpy(address.sun_path, socket);
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-        ::close(fd);
-        return -1;
-    }
-    return fd;
+    UniqueFd fd(system::local_socket());
+    const bool is_connected =
+        fd.get() >= 0 && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    return is_connected ? std::move(fd) : UniqueFd();
 }
 
-/// Sends the call, and waits for the first line that comes back; empty if the connection or the time ends before.
+/// Sends the call, and waits for the first line that comes back. Empty if the connection or the time ends before, or
+/// if nobody reads the answer any more.
 std::string answered(int fd, std::string_view call) {
     constexpr auto k_longest_wait = std::chrono::minutes(58);  // the program waits for an hour
     constexpr std::size_t k_largest_reply = 1024 * 1024;
-    while (!call.empty()) {
-        const auto sent = ::send(fd, call.data(), call.size(), MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return {};
-        call.remove_prefix(static_cast<std::size_t>(sent));
-    }
     std::string line;
     const auto end = std::chrono::steady_clock::now() + k_longest_wait;
     while (line.size() < k_largest_reply) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-        pollfd waited{fd, POLLIN, 0};
-        if (left.count() <= 0 || (::poll(&waited, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)) return {};
-        if (waited.revents == 0) continue;
+        if (left.count() <= 0) return {};
+        pollfd waited[] = {{fd, static_cast<short>(call.empty() ? POLLIN : POLLIN | POLLOUT), 0},
+                           {STDOUT_FILENO, 0, 0}};
+        const auto ready = ::poll(waited, 2, static_cast<int>(left.count()));
+        if (ready < 0 && errno != EINTR) return {};
+        if (ready <= 0) continue;
+        if ((waited[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return {};
+        if ((waited[0].revents & POLLOUT) != 0) {
+            const auto sent = ::send(fd, call.data(), call.size(), system::send_flags());
+            if (sent < 0 && errno != EAGAIN && errno != EINTR) return {};
+            if (sent > 0) call.remove_prefix(static_cast<std::size_t>(sent));
+        }
+        if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
         char buffer[4096];
         const auto got = ::read(fd, buffer, sizeof buffer);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
         if (got <= 0) return {};
         line.append(buffer, static_cast<std::size_t>(got));
         if (const auto at = line.find('\n'); at != std::string::npos) return line.substr(0, at);
@@ -98,14 +104,13 @@ std::string answer_to_stdin(const char* file) {
     if (!object.is_object()) return {};
     PermitAsk ask;
     ask.key = new_key();
-    append_line(file, event_line({"ask=" + ask.key}, text));
+    append_line(file, event_line({"ask=" + ask.key}, text), false);  // it may be the program's usage file, too
     ask.request = request_of(std::move(object), ask.cut);
     if (ask.request.empty()) return {};
-    const int fd = connection_to(std::getenv("ORANGE_SOCKET"));
-    if (fd < 0) return {};
+    const auto fd = connection_to(std::getenv("ORANGE_SOCKET"));
+    if (fd.get() < 0) return {};
     const Json call = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", PermitAsk::k_name}, {"params", written(ask)}};
-    const auto reply = Json::parse(answered(fd, line_of(call) + "\n"), nullptr, false);
-    ::close(fd);
+    const auto reply = Json::parse(answered(fd.get(), line_of(call) + "\n"), nullptr, false);
     if (!reply.is_object() || !reply.contains("result") || !reply["result"].is_object()) return {};
     return text_member(reply["result"], "answer");
 }

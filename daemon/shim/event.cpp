@@ -22,7 +22,7 @@ std::string text_of(const Json& object) {
 }
 
 std::string hash_of(Json object) {
-    object.erase("description");
+    if (object.contains("command")) object.erase("description");
     return sha256(line_of(object)).substr(0, 32);
 }
 
@@ -42,11 +42,11 @@ std::string line_of(const Json& object) {
     return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-void append_line(const char* file, const std::string& line) {
+void append_line(const char* file, const std::string& line, bool may_empty) {
     const int out = ::open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (out < 0) return;
     struct stat facts {};
-    const bool is_full = ::fstat(out, &facts) == 0 && facts.st_size > k_largest_file;
+    const bool is_full = may_empty && ::fstat(out, &facts) == 0 && facts.st_size > k_largest_file;
     if (!is_full || ::ftruncate(out, 0) == 0) {
         const auto text = line + "\n";
         [[maybe_unused]] const auto written = ::write(out, text.data(), text.size());
@@ -87,7 +87,7 @@ int write_event(const char* file, const std::vector<std::string>& words) {
     const bool is_read = words.empty() || (words.size() == 1 && words.front().find('=') != std::string::npos);
     const auto line = event_line(words, is_read ? all_of_stdin() : std::string());
     if (line.empty()) return 0;
-    append_line(file, line);
+    append_line(file, line, true);
     return 0;
 }
 

@@ -45,11 +45,11 @@ Awaitable<Result<TaskReply>> deny(Api& api, TaskDeny params, Call call) {
 void add_permit_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<PermitAsk>(Access::agent, "Asks the human for a program of an agent, and waits for the answer.",
-                         {not_found, conflict, forbidden}, api, ask);
+                         {not_found, conflict, forbidden, invalid_argument}, api, ask);
     table.add<TaskAllow>(Access::human, "Allows one request of an agent's program, once.",
                          {not_found, conflict, forbidden}, api, allow);
     table.add<TaskDeny>(Access::human, "Denies one request of an agent's program; the model gets the text.",
-                        {not_found, conflict}, api, deny);
+                        {not_found, conflict, invalid_argument}, api, deny);
 }
 
 }  // namespace orange::rpc

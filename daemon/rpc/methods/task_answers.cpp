@@ -59,7 +59,8 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     const auto role = asker(*definition, record);
     const bool alive = api.runner().agents.alive(record, role);
     const auto* run = record.run_of(role);
-    if (run != nullptr && api.runner().permits.waits(id, run->run)) co_return permit_refusal(api, id);
+    if (run != nullptr && api.runner().permits.waits(id, run->run) && !api.runner().permits.of(id).empty())
+        co_return permit_refusal(api, id);
     if (alive && co_await api.runner().outbox.shows_dialog(record, role)) {
         co_return co_await dialog_refusal(api, record, role);
     }

@@ -392,7 +392,8 @@ bool Activities::is_in_doubt(const TaskRecord& record) const {
 bool Activities::is_due(const TaskRecord& record) const {
     return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
         const auto* seen = known(record, run);
-        return seen != nullptr && (seen->contradicted_since.has_value() ||
+        const bool waits = seen != nullptr && seen->seen && seen->seen->activity == Activity::waiting;
+        return seen != nullptr && (seen->contradicted_since.has_value() || (waits && is_asking(record, run)) ||
                                    seen->silence.is_due(world_.clock.now(), patience_with(record)));
     });
 }
@@ -496,7 +497,7 @@ void Activities::mark_as(TaskRecord& record, const std::vector<Role>& roles, Not
         const auto seen = of(record, role);
         if (!seen || seen->activity != activity) continue;
         const auto* run = record.run_of(role);
-        if (activity == Activity::waiting && run && runner_.permits.waits(record.task.id, run->run)) continue;
+        if (activity == Activity::waiting && run && is_asking(record, *run)) continue;
         const auto name = name_text(role);
         auto says = seen->text;
         if (activity == Activity::waiting && seen->source != "events") {
@@ -662,6 +663,7 @@ bool Activities::mark(TaskRecord& record) {
     mark_as(record, others, NoticeKind::agent_cannot_work, Activity::limited, " cannot work");
     mark_unknown_error(record);
     mark_hung(record);
+    runner_.permits.end_of_others(record);
     for (const auto& run : std::vector<AgentRun>(record.runs)) {
         if (const auto* seen = known(record, run))
             runner_.agents.learn_conversation(record, run, seen->events.conversation());
@@ -671,6 +673,14 @@ bool Activities::mark(TaskRecord& record) {
     keep_time(world_, turns_, record);
     runner_.tokens.mark(record, !(record == before));
     return record == before;
+}
+
+bool Activities::is_asking(const TaskRecord& record, const AgentRun& run) const {
+    if (runner_.permits.waits(record.task.id, run.run) || runner_.permits.was_just_answered(record, run.run))
+        return true;
+    const auto* seen = known(record, run);
+    if (seen == nullptr || !seen->events.last().asks) return false;
+    return world_.clock.now() - seen->told_at < k_dialog_stands;  // the call of its hook comes
 }
 
 Permits::EventsOf Activities::events_of(const TaskRecord& record) const {
@@ -700,7 +710,7 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
         auto sight = co_await see(record, role);
         const auto run = *record.run_of(role);
         auto screen = sight.screen;
-        auto text = std::move(sight.text);
+        auto text = sight.text;
         note(record, run, std::move(sight));
         runner_.tokens.look(record, run, known_of(record, run).events);
         co_await note_turn(record, run, std::move(text));
@@ -753,6 +763,22 @@ void Activities::end_times_at(Timestamp now) {
             run.silence.end_times_at(now);
         }
     }
+}
+
+void Activities::close(TaskRecord& record, Role role) {
+    const auto* run = record.run_of(role);
+    const auto is_of_run = [&](const PermitAnswer& answer) { return run != nullptr && answer.run == run->run; };
+    if (run != nullptr && std::ranges::any_of(record.permits_answered, is_of_run)) {
+        const auto entry = world_.harnesses.find(run->harness);
+        const auto path = agents::events_file(runner_.agents.run_folder(record), run->run);
+        if (entry) (void)known_of(record, *run).events.read(entry->harness, world_.files, path);
+        runner_.permits.tell_settled(record, events_of(record));
+        runner_.permits.settle(record, events_of(record));
+    }
+    std::erase_if(record.runs, [role](const AgentRun& each) { return each.role == role; });
+    runner_.permits.tell_settled(record, events_of(record));
+    runner_.permits.settle(record, events_of(record));
+    runner_.permits.end_of_others(record);
 }
 
 Awaitable<void> Activities::update_in_turn(TaskRecord& record) {

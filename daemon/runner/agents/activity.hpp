@@ -34,6 +34,10 @@ class Activities : Owner {
     /// Reads the sources of the task's living agents. Takes the task's lock only if a notice has to change.
     Awaitable<void> update(TaskId id);
 
+    /// Removes the run of that role from the record, after its last events were read: what they tell of its human's
+    /// answers to its program is written into the history.
+    void close(TaskRecord& record, Role role);
+
     /// Sets every remembered time that is later than `now` to `now`: the clock was wrong then.
     void end_times_at(Timestamp now);
 
@@ -193,6 +197,8 @@ class Activities : Owner {
     /// True if the notice says that a limit is over and that an agent waits for its human.
     bool asks_to_resume(const TaskRecord& record) const;
     void mark_and_save(TaskRecord& record);
+    /// True if the run's program asks through Orange, or was just answered so: its dialog needs no notice.
+    bool is_asking(const TaskRecord& record, const AgentRun& run) const;
     Permits::EventsOf events_of(const TaskRecord& record) const;
     void lift(const AgentRun& run, const WatchedRun& seen);
     bool may_still_hang(const TaskRecord& record, Role role) const;

@@ -214,7 +214,7 @@ Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
 }
 
 void AgentControl::forget_run(TaskRecord& record, Role role) {
-    std::erase_if(record.runs, [role](const AgentRun& run) { return run.role == role; });
+    runner_.activities.close(record, role);
 }
 
 Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {

@@ -177,8 +177,9 @@ std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
 }
 
 /// Removes the run from the record. A death stays noted until an agent of that role is started or released.
-void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
-    std::erase_if(record.runs, [&](const AgentRun& one) { return one.run == run.run; });
+void forget_run(Activities& activities, TaskRecord& record, const AgentRun& run, bool died) {
+    const auto* known = record.run_of(run.role);
+    if (known != nullptr && known->run == run.run) activities.close(record, run.role);
     if (record.runs.empty()) record.task.tmux_session.reset();
     record.died.erase(run.role);
     if (died && !record.ended) record.died.insert(run.role);
@@ -292,7 +293,7 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     if (why.empty()) why = "it ended with status " + std::to_string(end.how.exit_status);
     if (end.how.exit_status < 0) why = "it was ended before the agent had begun";
     if (!lines.empty()) why += ": " + lines;
-    forget_run(record, end.run, true);
+    forget_run(runner_.activities, record, end.run, true);
     if (!end.run.resumed) {  // its conversation has not begun either
         std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
     }
@@ -321,7 +322,7 @@ void Exits::keep_for_later(const TaskId& id, Role role, const std::string& probl
 /// workflow is lost (`problem`).
 void Exits::end_without_rule(TaskRecord& record, const End& end, const std::string& problem) {
     const auto role = name_text(end.run.role);
-    forget_run(record, end.run, !end.run.ending);
+    forget_run(runner_.activities, record, end.run, !end.run.ending);
     if (end.run.ending) runner_.budgets.wait_again(record, end.run.role);
     if (end.is_lost && !end.run.ending) {
         raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
@@ -397,7 +398,7 @@ Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::Definit
                                    engine::ExitOutcome outcome, SyncedBodies synced, End end) {
     const bool died = has_died(outcome, end.how.exit_status);
     if (!died) end.under_way.reset();
-    forget_run(record, end.run, died);
+    forget_run(runner_.activities, record, end.run, died);
     runner_.agents.has_ended(record, end.run);
     explain_death(record, end, outcome);
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
@@ -549,7 +550,7 @@ Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::Definiti
     const auto& run = end.run;
     const auto role = name_text(run.role);
     end.under_way.reset();
-    forget_run(record, run, true);
+    forget_run(runner_.activities, record, run, true);
     if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
     if (!turns_.save(record)) {  // the poll sees the same death again

@@ -30,8 +30,12 @@ std::string news_text(const TaskRecord& record, const Needs& needs, const std::o
     auto text = name_of(record.task) + ": " + said.value_or(needs.text);
     const bool asks = needs.kind == Need::answer || (trouble && needs.kind == Need::help);
     if (said && asks) text += " - " + needs.text;
-    text = ellipsized(printable(text), k_longest_news);
-    return needs.command.empty() ? text : text + " (" + needs.command.text() + ")";
+    text = printable(text);
+    auto shown = ellipsized(text, k_longest_news);
+    // The command would allow what is not shown whole.
+    const bool is_cut = needs.permit != 0 && shown != text;
+    const auto command = is_cut ? task_command("show", record.task.id.value) : needs.command;
+    return command.empty() ? shown : shown + " (" + command.text() + ")";
 }
 
 /// A dead agent's session may remain although the record has already forgotten it.
@@ -46,7 +50,7 @@ Notifier::Notifier(Runner& runner, Deliver deliver, Later later)
     runner_.reconciler.on_need([this](const TaskRecord& record, const Needs& needs, std::optional<std::string> said) {
         const auto need = needs.kind > Need::start ? needs.kind : Need::nothing;
         add({record.task.id, record.task.project, record.task.summary, need,
-             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since, said});
+             world_.tasks.with_short_ids(news_text(record, needs, said)), needs.since, needs.permit, said});
     });
 }
 
@@ -105,7 +109,9 @@ bool Notifier::is_over(const News& news) const {
     if (news.need == Need::nothing) return false;
     if (!record) return true;
     const bool is_between = record->intent || !Merges::under_way(*record).empty();  // its end may need the same
-    return !is_between && needs_of(runner_, *record).kind <= Need::start;
+    if (is_between) return false;
+    const auto needs = needs_of(runner_, *record);
+    return needs.kind <= Need::start || (news.permit != 0 && needs.permit != news.permit);
 }
 
 /// Leaves out the tasks to whose session a person is attached.

@@ -17,6 +17,7 @@ struct News {
     Need need = Need::nothing;             ///< nothing: only the workflow's `notify` action asked for it
     std::string text;                      ///< one printable line; begins with the project and the branch
     Timestamp since{};                     ///< when the need began
+    std::int64_t permit = 0;               ///< Needs::permit: the text is about this request
     std::optional<std::string> said = {};  ///< the record's text for the human, as part of `text`
 };
 

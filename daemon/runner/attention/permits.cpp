@@ -22,8 +22,8 @@ enum class PermitFate { unknown, confirmed, contradicted };
 PermitFate fate_of(const PermitAnswer& answer, const agents::AskedCall* call, bool replaces_dialog) {
     if (call == nullptr) return PermitFate::unknown;
     if (call->made) return answer.allowed ? PermitFate::confirmed : PermitFate::contradicted;
-    if (!answer.allowed) return call->passed ? PermitFate::confirmed : PermitFate::unknown;
-    if (replaces_dialog) return call->passed ? PermitFate::confirmed : PermitFate::unknown;
+    const bool has_gone_on = call->later > answer.before;
+    if (!answer.allowed || replaces_dialog) return has_gone_on ? PermitFate::confirmed : PermitFate::unknown;
     return call->turn_over ? PermitFate::contradicted : PermitFate::unknown;
 }
 
@@ -47,8 +47,8 @@ Result<Permits::Handle> Permits::begin(const Caller& by, NewPermit asked) {
     }
     auto request = agents::permit_in(entry.harness, asked.object, asked.cut);
     if (!request) {
-        return Error(ErrorCode::invalid_argument, "this is no request of " + run->harness + ": it needs the members " +
-                                                      signs.tool + " and " + signs.input);
+        return Error(ErrorCode::invalid_argument, "this is no request of " + run->harness +
+                                                      " that Orange asks for: " + signs.tool + " has to name its tool");
     }
     auto& all = open_[by.task];
     const auto of_run = std::ranges::count_if(all, [&](const Handle& each) { return each->run == by.run; });
@@ -129,6 +129,7 @@ Awaitable<Result<Outcome>> Permits::answer(TaskId task, std::int64_t number, boo
     if (number < 1 || number > record.permits_asked) {
         co_return Error(ErrorCode::not_found, "there is no " + name + others_text(task));
     }
+    end_of_others(record);
     const auto is_it = [number](const auto& each) { return each.number == number; };
     const auto answered = std::ranges::find_if(record.permits_answered, is_it);
     if (answered != record.permits_answered.end()) {
@@ -170,13 +171,9 @@ Awaitable<Result<Outcome>> Permits::answer(TaskId task, std::int64_t number, boo
     answer.text = text;
     answer.evidence = by.evidence;
     answer.at = world_.clock.now();
+    answer.before = permit->later;
     record.permits_answered.push_back(std::move(answer));
     CO_TRY(turns_.try_save(record));
-    if (!permit->is_open()) {  // its hook ended while this was written
-        record.permits_answered.pop_back();
-        (void)turns_.save(record);
-        co_return Error(ErrorCode::not_found, name + " has just ended: " + permit->over + others_text(task));
-    }
     permit->answer = agents::permit_answer(entry.harness, allowed, text.empty() ? k_denied : text);
     permit->changed->notify();
     Outcome outcome;
@@ -222,9 +219,28 @@ void Permits::look(const TaskId& task, const AgentRun& run, const agents::Readin
         // Of several requests, nobody knows whose dialog it was.
         const bool has_gone =
             of_run == 1 && each->seen_in_window && reading.activity != Activity::waiting && !reading.dialog;
-        if ((call != nullptr && (call->made || call->turn_over)) || has_gone) end(each, k_in_window);
+        if (call != nullptr) each->later = call->later;
+        const bool is_past = call != nullptr && (call->made || call->gone_on || call->turn_over);
+        if (is_past || has_gone) end(each, k_in_window);
         each->seen_in_window = each->seen_in_window || reading.dialog;
     }
+}
+
+void Permits::end_of_others(const TaskRecord& record) {
+    const auto all = open_.find(record.task.id);
+    if (all == open_.end()) return;
+    for (const auto& each : all->second) {
+        const auto* run = record.run_of(each->role);
+        if (run == nullptr || run->run != each->run) end(each, "its agent has ended");
+    }
+}
+
+bool Permits::was_just_answered(const TaskRecord& record, const RunId& run) const {
+    constexpr auto k_drawn_within = std::chrono::seconds(3);
+    const auto now = world_.clock.now();
+    return std::ranges::any_of(record.permits_answered, [&](const PermitAnswer& answer) {
+        return answer.run == run && now >= answer.at && now - answer.at < k_drawn_within;
+    });
 }
 
 void Permits::settle(TaskRecord& record, const EventsOf& events_of) const {

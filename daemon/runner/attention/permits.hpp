@@ -31,6 +31,7 @@ struct OpenPermit {
     Timestamp since{};
 
     bool seen_in_window = false;        ///< the program's dialog was seen
+    std::int64_t later = 0;             ///< how many events of whoever asked have come since
     std::optional<std::string> answer;  ///< what the hook has to print
     std::string over;                   ///< why it is over without an answer; empty: it is not
     std::shared_ptr<async::Wakeup> changed;
@@ -65,13 +66,19 @@ class Permits : Owner {
     std::vector<std::shared_ptr<const OpenPermit>> of(const TaskId& task) const;
     /// True if the run has a request that is open, or about to be.
     bool waits(const TaskId& task, const RunId& run) const;
+    /// True for the first seconds after an answer, in which the window still shows the dialog.
+    bool was_just_answered(const TaskRecord& record, const RunId& run) const;
 
     /// Called when the run's sources were read: ends requests that the window has answered. `reading` is what they say.
     void look(const TaskId& task, const AgentRun& run, const agents::Reading& reading,
               const agents::EventReader& events);
 
+    /// Ends the requests of all runs that the record does not have.
+    void end_of_others(const TaskRecord& record);
+
     /// Removes the answers from the record whose fate is known; `events_of` returns the events of a run, nullptr if
-    /// they were not read. The caller saves the record.
+    /// they were not read. The fate of an answer to a run that the record does not have is known: nobody confirms it
+    /// any more. The caller saves the record.
     using EventsOf = std::function<const agents::EventReader*(const RunId&)>;
     void settle(TaskRecord& record, const EventsOf& events_of) const;
     /// Writes the history of the answers that settle() would remove. A crash afterwards writes nothing twice.

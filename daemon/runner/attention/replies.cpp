@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 6> k_choices = {"reply", "allow", "deny",
 constexpr std::size_t k_longest_shown_request = 1000;
 
 bool is_shown_whole(const agents::Permit& request) {
-    return request.whole && request.text.size() <= k_longest_shown_request;
+    return request.whole && request.tool.size() + request.text.size() <= k_longest_shown_request;
 }
 
 bool wants_text(const std::string& does) {
@@ -53,7 +53,10 @@ std::string message_of(const std::string& text, const Json& tasks) {
         }
         for (const auto& choice : task.at("choices")) {
             const auto does = word(choice, "does");
-            message += "\n" + does + ": " + word(choice, "token") + (wants_text(does) ? " TEXT" : "");
+            message += "\n" + does + ": " + word(choice, "token") +
+                       (wants_text(does) ? " TEXT"
+                        : does == "deny" ? " or with a TEXT"
+                                         : "");
         }
     }
     return message;
@@ -70,7 +73,7 @@ Awaitable<std::string> Replies::input_of(std::vector<News> news) {
     for (const auto& each : news) {
         co_await async::yield();  // there may be a thousand
         const auto record = world_.tasks.read(each.task).value_or(nullptr);
-        if (record) tasks.push_back(described(*record, each.text, counted.contains(record->task.project)));
+        if (record) tasks.push_back(described(*record, each, counted.contains(record->task.project)));
     }
     if (!world_.settings.reply_command.empty()) tokens_.save();
     const auto text = notification_words(news).at("text");
@@ -93,18 +96,14 @@ Awaitable<std::set<std::string>> Replies::count_changes(std::vector<News> news) 
     co_return counted;
 }
 
-Json Replies::described(const TaskRecord& record, const std::string& text, bool is_counted) {
+Json Replies::described(const TaskRecord& record, const News& news, bool is_counted) {
     const auto& task = record.task;
     const auto needs = needs_of(runner_, record);
-    Json json = {{"task", task.id.value},
-                 {"short_id", world_.tasks.short_id(task.id)},
-                 {"project", task.project},
-                 {"branch", task.branch},
-                 {"summary", task.summary},
-                 {"need", name_text(needs.kind)},
-                 {"text", text},
-                 {"choices", choices_of(record, needs)}};
-    if (const auto permit = asked_by(needs, record.task.id)) {
+    Json json = {{"task", task.id.value},   {"short_id", world_.tasks.short_id(task.id)},
+                 {"project", task.project}, {"branch", task.branch},
+                 {"summary", task.summary}, {"need", name_text(needs.kind)},
+                 {"text", news.text},       {"choices", choices_of(record, needs, news.permit)}};
+    if (const auto permit = asked_by(news.permit, record.task.id)) {
         const auto& request = permit->request;
         const bool is_all = is_shown_whole(request);
         json["request"] = request.tool + ": " +
@@ -128,18 +127,18 @@ Json Replies::described(const TaskRecord& record, const std::string& text, bool 
     return json;
 }
 
-std::shared_ptr<const OpenPermit> Replies::asked_by(const Needs& needs, const TaskId& task) const {
+std::shared_ptr<const OpenPermit> Replies::asked_by(std::int64_t number, const TaskId& task) const {
     for (const auto& each : runner_.permits.of(task)) {
-        if (each->number == needs.permit) return each;
+        if (each->number == number) return each;
     }
     return nullptr;
 }
 
-Json Replies::choices_of(const TaskRecord& record, const Needs& needs) {
+Json Replies::choices_of(const TaskRecord& record, const Needs& needs, std::int64_t told) {
     Json choices = Json::array();
     if (world_.settings.reply_command.empty() || needs.kind == Need::nothing) return choices;
     const auto offers = offers_of(runner_, record, needs);
-    const auto permit = asked_by(needs, record.task.id);
+    const auto permit = told == needs.permit ? asked_by(told, record.task.id) : nullptr;
     for (const auto does : k_choices) {
         if (std::ranges::find(offers, does) == offers.end()) continue;
         const bool answers = does == "allow" || does == "deny";

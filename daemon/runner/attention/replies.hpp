@@ -43,10 +43,11 @@ class Replies : Owner {
 
   private:
     Awaitable<std::set<std::string>> count_changes(std::vector<News> news);
-    Json described(const TaskRecord& record, const std::string& text, bool is_counted);
-    /// Returns the request that is the need; nullptr if it has gone, or if the need is another one.
-    std::shared_ptr<const OpenPermit> asked_by(const Needs& needs, const TaskId& task) const;
-    Json choices_of(const TaskRecord& record, const Needs& needs);
+    Json described(const TaskRecord& record, const News& news, bool is_counted);
+    /// Returns the open request with that number; nullptr if there is none.
+    std::shared_ptr<const OpenPermit> asked_by(std::int64_t number, const TaskId& task) const;
+    /// `told`: the number of the request that the notification is about.
+    Json choices_of(const TaskRecord& record, const Needs& needs, std::int64_t told);
     Awaitable<Result<Completed>> run_program(std::vector<std::string> argv);
     void read(std::string_view output);
     void add_line(std::string line);

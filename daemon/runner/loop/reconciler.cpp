@@ -70,6 +70,7 @@ struct Reconciler::Performer {
         auto& self = runner.reconciler;
         auto& task = self.tasks_[record.task.id];
         task.needed = step.needs.kind;
+        task.permit = step.needs.permit;
         task.handed_over = record.to_tell;  // the notifier removes it from the record when it sends it
         if (self.notified_) self.notified_(record, step.needs, record.to_tell);
         publish(step.needs);
@@ -272,6 +273,7 @@ void Reconciler::look_at_agents(engine::View& view) const {
     const bool was_notified = record.notified == view.needs.since;  // by an earlier daemon
     const bool is_handed_over = task != tasks_.end() && task->second.handed_over == record.to_tell;
     view.has_untold_text = record.to_tell && !is_handed_over;
+    view.permit_before = is_known ? task->second.permit : was_notified ? view.needs.permit : 0;
     view.needed_before = is_known ? *task->second.needed : was_notified ? view.needs.kind : Need::nothing;
     const bool is_same = task != tasks_.end() && task->second.body_since && task->second.body == record.body_hash;
     view.unchanged_since = std::max(record.task.updated_at, is_same ? *task->second.body_since : view.now);
@@ -313,7 +315,10 @@ bool Reconciler::is_reminder_due(const TaskRecord& record) const {
 
 engine::Until Reconciler::rest(const TaskId& id, const engine::View& view, engine::Until until) {
     auto& task = tasks_[id];
-    if (view.is_on_duty && !view.record.intent && !view.is_merging) task.needed = view.needs.kind;
+    if (view.is_on_duty && !view.record.intent && !view.is_merging) {
+        task.needed = view.needs.kind;
+        task.permit = view.needs.permit;
+    }
     if (!view.record.to_tell) task.handed_over.reset();
     if (!task.body_since || task.body != view.record.body_hash) {
         task.body = view.record.body_hash;

@@ -79,6 +79,7 @@ class Reconciler : Owner {
         std::map<std::size_t, Attempt> attempts;  ///< by the step's index
         std::optional<async::Stopper> alarm;
         std::optional<Need> needed;              ///< what the task needed when it was last looked at
+        std::int64_t permit = 0;                 ///< Needs::permit then
         std::optional<std::string> handed_over;  ///< the record's text for the human, once the notifier has it
         std::string body;  ///< hash of TASK.md as this daemon saw it last; the same since body_since
         std::optional<Timestamp> body_since;

@@ -41,6 +41,9 @@ TEST_CASE("Nothing that a program asks for is left out of the text") {
     CHECK(edit.text == "/shop/cart.py\n- a\n- b\n+ a\n+ c");
     const auto nested = permit({{"edits", {{{"path", "x"}, {"text", "hidden here"}}}}}, "Many");
     CHECK_THAT(nested.text, Holds("hidden here"));
+    const auto note = permit({{"path", "a.md"}, {"description", "rm -rf ~"}}, "note");
+    CHECK_FALSE(note.is_short());
+    CHECK_THAT(note.text, Holds("rm -rf ~"));
     const auto none = permit(Json::object(), "Stop");
     CHECK(none.tool == "Stop");
     CHECK(none.whole);
@@ -74,6 +77,14 @@ TEST_CASE("What is no request is none") {
     CHECK_FALSE(permit_in(harness, "[1]", false));
     CHECK_FALSE(permit_in(harness, "\xff\xfe", false));
     CHECK_FALSE(permit_in(harness, R"({"tool_input":{"command":"ls"}})", false));
+    std::string deep(30'000, '[');
+    CHECK_FALSE(permit_in(harness, "{\"tool_name\":\"x\",\"tool_input\":" + deep, false));
+    deep += std::string(30'000, ']');
+    CHECK_FALSE(permit_in(harness, "{\"tool_name\":\"x\",\"tool_input\":" + deep + "}", false));
+    Json wide = Json::array();
+    for (int i = 0; i < 100'000; ++i) wide.push_back(1);
+    CHECK_FALSE(permit({{"numbers", wide}}).whole);
+    CHECK_FALSE(permit({{"command", "ls"}}, std::string(5000, 'x')).whole);
     const auto without = permit_in(harness, R"({"tool_name":"Bash"})", false);
     REQUIRE(without);
     CHECK_FALSE(without->whole);  // nobody knows what it would do

@@ -186,7 +186,7 @@ inline TaskRecord full_record() {
     record.comment_step = 4;
     record.permits_asked = 3;
     record.permits_answered = {{3, RunId{"run123456789"}, Role::worker, "41-7", "Bash", "npm install", true, "once",
-                                "terminal 34817", *from_rfc3339("2026-11-20T09:00:00.000Z")}};
+                                "terminal 34817", *from_rfc3339("2026-11-20T09:00:00.000Z"), 1}};
     return record;
 }
 

@@ -33,6 +33,7 @@ struct AskingWorld : RunnerWorld {
         hidden.replace(hidden.find("asks"), 4, "hides");
         hidden.replace(hidden.find("permits:\n"), 9, "permits:\n  args: [--ask]\n");
         hidden.replace(hidden.find("full: [--"), 9, "full: [\"{event_args}\", --");
+        hidden.replace(hidden.find("events:\n"), 8, "events:\n  args: [--tell]\n");
         write_file(home() / "harnesses/hides.yml", hidden);
         boot();
     }
@@ -75,11 +76,30 @@ struct AskingWorld : RunnerWorld {
     }
     void show(const TaskId& id, const std::string& screen) { outside.tmux.screens[run(id).pane_id] = screen; }
     void look(const TaskId& id) {
-        house().go(house().runner().activities.update(id));
-        house().go(house().runner().activities.update(id));  // what has ended meanwhile
+        for (int i = 0; i < 2; ++i) now(looked(id));  // the second time for what has ended meanwhile
+    }
+    /// Runs a coroutine to its end, while others still wait.
+    template <class T>
+    T now(Awaitable<T> coroutine) {
+        std::optional<T> done;
+        house().begin(std::move(coroutine), done);
+        while (!done) {
+            house().io.restart();
+            house().io.run_one_for(1s);
+        }
+        return std::move(*done);
+    }
+    Awaitable<bool> exited(TaskId id, RunId of) {
+        co_await house().runner().exits.agent_exited(id, of);
+        co_await house().runner().activities.update(id);
+        co_return true;
+    }
+    Awaitable<bool> looked(TaskId id) {
+        co_await house().runner().activities.update(id);
+        co_return true;
     }
     Result<Outcome> answer(const TaskId& id, std::int64_t number, bool allowed, const std::string& text = "") {
-        auto done = house().go(house().runner().permits.answer(id, number, allowed, text, human()));
+        auto done = now(house().runner().permits.answer(id, number, allowed, text, human()));
         look(id);
         return done;
     }
@@ -88,6 +108,14 @@ struct AskingWorld : RunnerWorld {
         const auto found = event.fields.find(name);
         return found == event.fields.end() ? "" : std::get<std::string>(found->second);
     }
+
+    /// True if the hook of that request has printed that it is allowed.
+    bool says_yes(const std::string& key) {
+        const auto& answer = asked_[key].answer;
+        return answer && *answer && answer->value() == R"({"ok":true})";
+    }
+    /// The hooks end with their daemon.
+    void forget() { asked_.clear(); }
 
   private:
     std::map<std::string, Asked> asked_;
@@ -234,15 +262,20 @@ TEST_CASE("A hook that ends, a deadline and an agent that dies withdraw the requ
     CHECK_FALSE(late.answer);
     CHECK(world.needs(id).permit == 2);
     time.advance(11min);
-    world.house().go(advance_when(time, 0ms, [&] { return late.answer.has_value(); }));
+    for (int i = 0; i < 6000 && !late.answer; ++i) world.look(id);
     CHECK(late.answer->value().empty());
     CHECK_THAT(world.field(world.events(id, "permit.over").at(1), "how"), Tells("time"));
 
-    world.ask(id, "c");
-    world.answer(id, 3, true).value();
+    auto& dead = world.ask(id, "c");
+    world.ask(id, "d", {{"command", "ls"}});
+    world.answer(id, 4, true).value();
+    const auto of = world.run(id).run;
     world.kill_agent(id, Role::worker, 1);
-    world.look(id);
+    world.now(world.exited(id, of));
+    CHECK(dead.answer->value().empty());
     CHECK(world.events(id, "permit.answered").empty());
+    CHECK(world.events(id, "permit.over").size() == 4);
+    CHECK(world.record(id).permits_answered.empty());
 }
 
 TEST_CASE("Only the run itself may ask, and what is no request is refused") {
@@ -282,7 +315,7 @@ TEST_CASE("A dialog without a hook says what it asks") {
     const auto id = world.start();
     world.tell(id, {{"event", "question"}, {"tool", "Bash"}, {"input", "npm install"}});
     world.look(id);
-    CHECK_THAT(world.needs(id).text, Tells("Bash") && Tells("npm install"));
+    CHECK_THAT(world.needs(id).text, Tells("Bash") && Holds("npm install"));
     CHECK_THAT(world.needs(id).command.text(), Tells("attach"));
     world.tell(id, {{"event", "busy"}});
     world.look(id);
@@ -314,6 +347,8 @@ TEST_CASE("A daemon that is killed at any step says yes to nothing") {
     REQUIRE(steps > 3);
     for (int n = 1; n <= steps; ++n) {
         INFO("step " << n << " of " << steps);
+        world.stop();
+        world.forget();
         world.back();
         world.boot();
         world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
@@ -322,6 +357,7 @@ TEST_CASE("A daemon that is killed at any step says yes to nothing") {
         } catch (const fakes::Killed&) {
         }
         world.outside.fuse.disarm();
+        if (world.says_yes("a")) CHECK(world.state_text(id).find("permits_answered") != std::string::npos);
         const bool was_saved = !world.record(id).permits_answered.empty();
         world.boot();  // the hook's connection ended with the daemon
         world.recover();
@@ -340,4 +376,49 @@ TEST_CASE("A daemon that is killed at any step says yes to nothing") {
         Permits::end(next.permit, "the test is over");
         world.look(id);
     }
+}
+
+TEST_CASE("A call that was denied and is asked for again is the second request") {
+    AskingWorld world;
+    const auto id = world.start();
+    const Json done = {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}};
+    world.ask(id, "a");
+    world.answer(id, 1, false).value();
+    world.ask(id, "b");
+    world.answer(id, 2, true).value();
+    world.tell(id, done);
+    world.look(id);
+    const auto told = world.events(id, "permit.answered");
+    REQUIRE(told.size() == 2);
+    CHECK(world.field(told[0], "decision") == "deny");
+    CHECK(world.field(told[1], "decision") == "allow");
+    auto& third = world.ask(id, "c");
+    world.tell(id, done);
+    world.look(id);
+    CHECK(third.answer->value().empty());  // the window has allowed it
+}
+
+TEST_CASE("What came before an answer confirms none") {
+    AskingWorld world;
+    const auto id = world.start();
+    world.ask(id, "a");
+    world.tell(id, {{"event", "done"}, {"tool", "Read"}, {"input_hash", "of another call"}});
+    world.look(id);
+    world.answer(id, 1, false).value();
+    CHECK(world.events(id, "permit.answered").empty());
+    world.tell(id, {{"event", "busy"}});
+    world.look(id);
+    CHECK(world.events(id, "permit.answered").size() == 1);
+}
+
+TEST_CASE("An event of a hook whose call comes raises no notice") {
+    AskingWorld world;
+    const auto id = world.start();
+    world.tell(id, {{"event", "question"}, {"tool", "Bash"}, {"input_hash", "x"}, {"ask", "late"}});
+    world.look(id);
+    CHECK(attention(world, id) == "none");
+    CHECK(world.house().runner().activities.is_due(world.record(id)));
+    world.outside.clock.pass(5s);  // it was refused: the dialog is in the window
+    world.look(id);
+    CHECK_THAT(attention(world, id), Tells("attach"));
 }
