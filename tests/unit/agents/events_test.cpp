@@ -283,7 +283,11 @@ TEST_CASE("A sub-agent that asks has not gone on because the agent has") {
     file.add(R"({"hook_event_name":"PostToolUse","tool_name":"Read","tool_input_hash":"3","agent_id":"sub"})"
              "\n");
     file.read();
-    CHECK(file.reader.asked("a")->passed);
+    CHECK(file.reader.asked("a")->later == 1);
+    file.add(ask + R"("tool_input_hash":"4","agent_id":"sub","ask":"c"})" + "\n");
+    file.read();
+    CHECK(file.reader.asked("a")->gone_on);  // each asks one thing at a time
+    CHECK_FALSE(file.reader.asked("b")->gone_on);
     file.add(R"({"hook_event_name":"Stop","background_tasks":0})"
              "\n");
     file.read();
