@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <fstream>
 #include <iterator>
 
 #include "common/model/json.hpp"
+#include "daemon/runner/attention/attention.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/unit/runner/house.hpp"
@@ -85,11 +87,41 @@ struct Phone {
         world.move(id, "clarification", Role::worker).value();
         return id;
     }
+    /// A task whose agent's program asks for something.
+    TaskId requesting() {
+        write_file(world.home() / "harnesses/asks.yml",
+                   "name: asks\nprogram: true\nargv: {full: [--, \"{prompt}\"]}\n"
+                   "events: {busy: [busy], idle: [idle], question: [question]}\n"
+                   "permits: {tool: tool, input: input, done: [done], allow: '1', deny: '{message}'}\n");
+        const auto id = world.make_task("ask", 4);
+        auto record = world.record(id);
+        record.task.harness = "asks";
+        world.house().world().tasks.save(record).value();
+        world.move(id, "planning").value();
+        return id;
+    }
+    void request(const TaskId& id, const std::string& command, bool cut = false) {
+        Caller by;
+        by.role = Role::worker;
+        by.task = id;
+        by.run = world.record(id).run_of(Role::worker)->run;
+        auto& permits = world.house().runner().permits;
+        const auto object = Json{{"tool", "Bash"}, {"input", {{"command", command}}}}.dump();
+        const auto permit = permits.begin(by, {command, object, cut}).value();
+        handles.push_back(permit);
+        requests.emplace_back();
+        world.house().begin(permits.wait(id, permit), requests.back());
+        until([&] { return permit->number > 0; });
+    }
     Json notification(const TaskId& id) {
         News news;
         news.task = id;
+        news.permit = needs_of(world.house().runner(), world.record(id)).permit;
         news.text = "shop: it asks";
-        return Json::parse(world.house().go(replies->input_of({news})));
+        std::optional<std::string> text;
+        world.house().begin(replies->input_of({news}), text);
+        until([&] { return text.has_value(); });
+        return Json::parse(*text);
     }
     std::string token(const TaskId& id, const std::string& does) {
         const auto json = notification(id);
@@ -103,6 +135,8 @@ struct Phone {
     std::filesystem::path pipe = world.programs() / "pipe", program = world.programs() / "listen",
                           started = world.programs() / "started";
     std::vector<std::pair<std::string, Json>> calls;
+    std::vector<Permits::Handle> handles;
+    std::deque<std::optional<Result<std::string>>> requests;
     std::vector<std::string> told;
     std::optional<Error> refusal;
     std::unique_ptr<Replies> replies;
@@ -130,6 +164,48 @@ TEST_CASE("The command notify reads the whole question, and a token for each thi
     CHECK_THAT(read_file(phone.world.home() / "replies/tokens.json"), Holds(id.value) && !Holds(token));
     phone.world.house().world().settings.reply_command.clear();
     CHECK(phone.notification(id).at("tasks").at(0).at("choices").empty());
+}
+
+TEST_CASE("A token allows or denies the request that its notification shows whole, and no other") {
+    Phone phone;
+    const auto id = phone.requesting();
+    phone.request(id, "npm install left-pad");
+    const auto shown = phone.notification(id);
+    CHECK(shown.at("tasks").at(0).at("request") == "Bash: npm install left-pad");
+    CHECK_THAT(shown.at("message").get<std::string>(), Holds("npm install left-pad"));
+    CHECK(phone.token(id, "reply").empty());
+    const auto allow = phone.token(id, "allow"), deny = phone.token(id, "deny");
+    phone.start();
+    phone.says(deny + " use npm ci\n");
+    phone.until([&] { return phone.calls.size() == 1; });
+    CHECK(phone.calls[0].first == "task.deny");
+    CHECK(phone.calls[0].second == Json{{"id", id.value}, {"number", 1}, {"text", "use npm ci"}});
+    phone.says(allow + "\n");
+    phone.until([&] { return phone.calls.size() == 2; });
+    CHECK(phone.calls[1].second == Json{{"id", id.value}, {"number", 1}});
+
+    // The first one ends, and the second one is the need: old tokens are stale.
+    phone.request(id, "rm -rf ~");
+    const auto stale = phone.token(id, "allow");
+    Permits::end(phone.handles.at(0), "the test is over");
+    phone.until([&] { return phone.requests[0].has_value(); });
+    CHECK(needs_of(phone.world.house().runner(), phone.world.record(id)).permit == 2);
+    phone.says(stale + "\n");
+    phone.until([&] { return !phone.told.empty(); });
+    CHECK(phone.calls.size() == 2);
+}
+
+TEST_CASE("A request that a notification cannot show whole gets no token that allows it") {
+    Phone phone;
+    const auto id = phone.requesting();
+    phone.request(id, std::string(5000, 'x'));
+    CHECK(phone.token(id, "allow").empty());
+    CHECK(ReplyTokens::is_token(phone.token(id, "deny")));
+    CHECK(phone.notification(id).at("message").get<std::string>().size() < 3000);
+    const auto other = phone.requesting();
+    phone.request(other, "ls", true);
+    CHECK(phone.token(other, "allow").empty());
+    CHECK(ReplyTokens::is_token(phone.token(other, "deny")));
 }
 
 TEST_CASE("A line with a token answers once, and the history says how") {
