@@ -7,21 +7,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include "common/base/base64.hpp"
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "common/posix/read.hpp"
 #include "common/posix/retried.hpp"
+#include "common/rpc/errors.hpp"
+#include "common/rpc/file_methods.hpp"
 
 namespace orange::connection {
 namespace {
 
 constexpr std::int64_t k_mebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t k_usual_limit = 32 * k_mebibyte;
 constexpr std::size_t k_longest_origin = 200;
-constexpr std::size_t k_longest_config = 1 << 20;
 
 Error refused(const std::string& path, const std::string& why) {
     return {ErrorCode::invalid_argument, shown_path(path) + " " + why};
@@ -29,14 +29,6 @@ Error refused(const std::string& path, const std::string& why) {
 
 std::string in_mebibytes(std::int64_t size) {
     return std::to_string((size + k_mebibyte - 1) / k_mebibyte) + " MiB";
-}
-
-/// Parses "64M"; 0 for another text, which the daemon judges.
-std::int64_t size_from(std::string_view text) {
-    constexpr std::int64_t k_most = 1 << 20;
-    if (!text.ends_with('M')) return 0;
-    const auto number = whole_number(text.substr(0, text.size() - 1)).value_or(0);
-    return number > 0 && number < k_most ? number * k_mebibyte : 0;
 }
 
 /// Returns the path as it was typed, but absolute, or below ~.
@@ -94,40 +86,19 @@ Result<GivenFile> open_one(const std::string& path) {
 
 }  // namespace
 
-std::int64_t file_limit(const std::filesystem::path& home) {
-    constexpr std::string_view k_key = "file_limit:";
-    const UniqueFd fd(::open((home / "config.yml").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (!fd) return errno == ENOENT ? k_usual_limit : 0;
-    std::string text;
-    if (posix::read_at_most(fd.get(), k_longest_config, text) != 0) return 0;
-    for (auto line : split_lines(text)) {
-        if (!line.starts_with(k_key)) continue;
-        line = line.substr(k_key.size());
-        return size_from(trim(line.substr(0, line.find(" #"))));
-    }
-    return text.find("file_limit") == std::string::npos ? k_usual_limit : 0;
-}
-
-Result<std::vector<GivenFile>> open_given(const std::vector<std::string>& paths, std::int64_t limit) {
+Result<std::vector<GivenFile>> open_given(const std::vector<std::string>& paths) {
     std::vector<GivenFile> files;
     for (const auto& path : paths) {
         TRY(auto file, open_one(path));
         files.push_back(std::move(file));
-        TRY(check_given(files, limit));
+        TRY(check_given(files));
     }
     return files;
 }
 
-Result<void> check_given(const std::vector<GivenFile>& files, std::int64_t limit) {
+Result<void> check_given(const std::vector<GivenFile>& files) {
     std::int64_t together = 0;
-    for (const auto& file : files) {
-        if (limit > 0 && file.size > limit) {
-            return refused(file.name, "has " + in_mebibytes(file.size) + ", and a file for an agent may have " +
-                                          in_mebibytes(limit) +
-                                          ". Make it smaller, or allow more with file_limit in config.yml");
-        }
-        together += file.size;
-    }
+    for (const auto& file : files) together += file.size;
     if (files.size() > k_most_files) {
         return {ErrorCode::invalid_argument, "one call takes at most " + std::to_string(k_most_files) +
                                                  " files; pack some of them with tar, or give the others later"};
@@ -162,13 +133,17 @@ Result<std::string> bytes_of(const GivenFile& file, std::int64_t offset, std::in
     return bytes;
 }
 
-Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, std::int64_t offset,
-                              std::int64_t most) {
-    TRY(const auto bytes, bytes_of(file, offset, most));
+namespace {
+
+/// Returns the request that sends the next piece. `upload`: from the reply to the first piece; empty: this is the
+/// first.
+Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, std::int64_t offset) {
+    TRY(const auto bytes, bytes_of(file, offset, rpc::k_largest_piece));
     rpc::FilePut piece;
     if (upload.empty()) {
         piece.name = file.name;
         piece.origin = file.origin;
+        piece.size = file.size;
     } else {
         piece.upload = upload;
     }
@@ -176,6 +151,41 @@ Result<rpc::FilePut> piece_of(const GivenFile& file, const std::string& upload, 
     piece.data = to_base64(bytes);
     piece.last = offset + static_cast<std::int64_t>(bytes.size()) == file.size;
     return piece;
+}
+
+/// Says which file was refused, and that nothing else has happened.
+Error about_file(const GivenFile& file, Error error) {
+    if (rpc::is_unknown_method(error)) {
+        return {ErrorCode::unavailable,
+                "the daemon is older than this orange, and takes no files. To replace it:\n  orange daemon restart"};
+    }
+    const auto name = shown_path(file.name);
+    if (error.code == ErrorCode::unavailable) {
+        return {error.code, "the daemon stopped while it got " + name + "; nothing was changed. Try again"};
+    }
+    return in_context(name, std::move(error));
+}
+
+Result<std::string> send_one(Connection& connection, const GivenFile& file) {
+    std::string upload;
+    for (std::int64_t offset = 0;; offset += rpc::k_largest_piece) {
+        TRY(const auto piece, piece_of(file, upload, offset));
+        auto reply = connection.call(piece);
+        if (!reply) return about_file(file, reply.error());
+        upload = reply->upload;
+        if (piece.last) return upload;
+    }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> send_given(Connection& connection, const std::vector<GivenFile>& files) {
+    std::vector<std::string> uploads;
+    for (const auto& file : files) {
+        TRY(auto upload, send_one(connection, file));
+        uploads.push_back(std::move(upload));
+    }
+    return uploads;
 }
 
 }  // namespace orange::connection

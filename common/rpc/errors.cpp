@@ -6,6 +6,8 @@
 namespace orange::rpc {
 namespace {
 
+constexpr const char* k_unknown_method = "unknown_method";
+
 constexpr std::array k_numbers = {
     std::pair{ErrorCode::invalid_argument, k_invalid_params},
     std::pair{ErrorCode::internal, k_internal_error},
@@ -54,6 +56,7 @@ Error error_from_json(const Json& json) {
     const auto code = json.find("code");
     const bool has_code = code != json.end() && code->is_number_integer();
     error.code = code_from(has_code ? code->get<int>() : k_internal_error);
+    if (has_code && *code == k_method_not_found) error.details[k_unknown_method] = "true";
     if (const auto message = json.find("message"); message != json.end() && message->is_string()) {
         error.message = message->get<std::string>();
     }
@@ -63,6 +66,10 @@ Error error_from_json(const Json& json) {
         }
     }
     return error;
+}
+
+bool is_unknown_method(const Error& error) {
+    return error.details.contains(k_unknown_method);
 }
 
 }  // namespace orange::rpc

@@ -24,5 +24,7 @@ ErrorCode code_from(int number);
 /// Makes {"code", "message", "data": {"name", …details}}.
 Json error_json(const Error& error);
 Error error_from_json(const Json& json);
+/// Returns true for an error from JSON that says that the daemon has no such method: it is older than the client.
+bool is_unknown_method(const Error& error);
 
 }  // namespace orange::rpc

@@ -19,6 +19,7 @@ struct FilePut {
     std::optional<std::string> upload;
     std::optional<std::string> name;
     std::optional<std::string> origin;
+    std::optional<std::int64_t> size;
     std::int64_t offset = 0;
     std::string data;
     bool last = false;
@@ -26,6 +27,7 @@ struct FilePut {
         v.optional("upload", upload, "the id that the reply to the first piece has; absent: this is the first piece");
         v.optional("name", name, "with the first piece: the file's name, without folders");
         v.optional("origin", origin, "with the first piece: where it comes from, for people: a path, the clipboard");
+        v.optional("size", size, "with the first piece: how large the file will be");
         v.optional("offset", offset, "the number of bytes that were sent before");
         v.required("data", data, "the next bytes in base64, at most 512 KiB of them; empty: none");
         v.optional("last", last, "the file is complete");
