@@ -20,15 +20,10 @@
 namespace orange::connection {
 namespace {
 
-constexpr std::int64_t k_mebibyte = std::int64_t{1} << 20;
 constexpr std::size_t k_longest_origin = 200;
 
 Error refused(const std::string& path, const std::string& why) {
     return {ErrorCode::invalid_argument, shown_path(path) + " " + why};
-}
-
-std::string in_mebibytes(std::int64_t size) {
-    return std::to_string((size + k_mebibyte - 1) / k_mebibyte) + " MiB";
 }
 
 /// Returns the path as it was typed, but absolute, or below ~.
@@ -104,7 +99,7 @@ Result<void> check_given(const std::vector<GivenFile>& files) {
                                                  " files; pack some of them with tar, or give the others later"};
     }
     if (together > k_largest_together) {
-        return {ErrorCode::invalid_argument, "the files of one call may have " + in_mebibytes(k_largest_together) +
+        return {ErrorCode::invalid_argument, "the files of one call may have " + size_text(k_largest_together) +
                                                  " together; give some of them later"};
     }
     return {};

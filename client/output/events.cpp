@@ -107,7 +107,7 @@ std::string pull_sentence(const Json& event) {
     return sentence + (text_of(event, "conflicts") == "true" ? ", conflicts" : "");
 }
 
-/// Returns "keeps 3.1 GB of untracked files of shop--1, 40 s so far".
+/// Returns "keeps 3.1 GiB of untracked files of shop--1, 40 s so far".
 std::string keeping_sentence(const Json& event) {
     return "keeps " + size_text(number_of(event, "bytes")) + " of untracked files of " + text_of(event, "workspace") +
            ", " + text_of(event, "seconds") + " s so far";

@@ -110,7 +110,7 @@ std::string place_text(const rpc::PlacedRun& run, Timestamp now) {
            (run.place.empty() ? "" : " on " + run.place) + length;
 }
 
-/// "worker 1.5 GB of 12.0 GB, 3.2 GB at most, 340 s of processor time"
+/// "worker 1.5 GiB of 12 GiB, 3.2 GiB at most, 340 s of processor time"
 std::string use_text(const rpc::AgentUse& agent) {
     std::string text = agent.role;
     if (agent.use) {

@@ -32,7 +32,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
 /// A part of a long list. `shape` is that of the part before, and becomes that of this part.
 std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched,
                            Table::Shape& shape);
-/// Returns "not compared: a.bin (2.0 GB)" for uncommitted files that are too large to be read; empty if there is none.
+/// Returns "not compared: a.bin (2 GiB)" for uncommitted files that are too large to be read; empty if there is none.
 std::string large_files_text(const rpc::ChangeCounts& changes);
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style);
 /// Returns the part of task_page() above the body. `brief`: without facts that the dashboard's list shows, and less

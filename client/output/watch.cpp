@@ -23,12 +23,6 @@ Look look_of(const std::string& level) {
     return level == "debug" ? k_dim : k_plain;
 }
 
-std::string size_text(std::int64_t bytes) {
-    if (bytes < 1024) return std::to_string(bytes) + " B";
-    if (bytes < 1024 * 1024) return std::to_string(bytes / 1024) + " KiB";
-    return std::to_string(bytes / 1024 / 1024) + " MiB";
-}
-
 }  // namespace
 
 std::string event_line(const rpc::EventNotification& event, const Style& style) {

@@ -216,6 +216,12 @@ bool is_option_word(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 127; });
 }
 
+std::string_view first_bytes(std::string_view text, std::size_t bytes) {
+    if (text.size() <= bytes) return text;
+    while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+    return text.substr(0, bytes);
+}
+
 std::string ellipsized(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     if (columns == 0) return {};
@@ -241,6 +247,16 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 std::string counted(std::size_t n, std::string_view noun) {
     return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+std::string size_text(std::int64_t bytes) {
+    constexpr std::int64_t k_kibibyte = 1 << 10, k_mebibyte = 1 << 20, k_gibibyte = 1 << 30;
+    if (bytes < k_kibibyte) return counted(static_cast<std::size_t>(bytes), "byte");
+    if (bytes < k_mebibyte) return std::to_string(bytes / k_kibibyte) + " KiB";
+    const auto unit = bytes < k_gibibyte ? k_mebibyte : k_gibibyte;
+    const auto tenths = bytes / unit * 10 + bytes % unit * 10 / unit;
+    return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) +
+           (unit == k_mebibyte ? " MiB" : " GiB");
 }
 
 }  // namespace orange

@@ -52,6 +52,9 @@ std::string ellipsized(std::string_view text, std::size_t columns);
 /// Returns the first `columns` code points of `text`.
 std::string_view first_columns(std::string_view text, std::size_t columns);
 
+/// Returns the beginning of a valid UTF-8 text: as many whole characters as fit into `bytes`.
+std::string_view first_bytes(std::string_view text, std::size_t bytes);
+
 /// Returns the number of columns of `text`, one per code point.
 std::size_t columns_of(std::string_view text);
 
@@ -64,5 +67,8 @@ std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Returns "1 task", "2 tasks".
 std::string counted(std::size_t n, std::string_view noun);
+
+/// Returns a number of bytes for people: "1 byte", "12 KiB", "1.4 MiB", "2 GiB".
+std::string size_text(std::int64_t bytes);
 
 }  // namespace orange

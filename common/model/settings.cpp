@@ -332,13 +332,6 @@ std::optional<std::int64_t> bytes_in(std::string_view size) {
     return (number * k_mebibyte) << (10 * unit);
 }
 
-std::string size_text(std::int64_t bytes) {
-    constexpr std::int64_t k_mebibyte = 1 << 20, k_gibibyte = 1 << 30;
-    if (bytes < k_gibibyte) return std::to_string(bytes / k_mebibyte) + " MB";
-    const auto tenths = bytes * 10 / k_gibibyte;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
-}
-
 std::vector<std::string> setting_names() {
     std::vector<std::string> names;
     for (const auto& rule : k_settings) names.emplace_back(rule.name);

@@ -114,8 +114,6 @@ struct ProjectSettings {
 
 /// Parses a size such as "12G" into bytes; 0: no limit. Nothing for another text.
 std::optional<std::int64_t> bytes_in(std::string_view size);
-/// Returns a size for people, in decimal units: "1.5 GB", "300 MB".
-std::string size_text(std::int64_t bytes);
 
 /// Checks settings that were read from a file.
 Result<void> check_settings(const ProjectSettings& settings);

@@ -18,7 +18,7 @@ struct Keeping {
     git::Amount untracked;
 
     std::int64_t seconds() const;
-    /// Returns for example "keeps 3.1 GB of untracked files of shop--1, 40 s so far".
+    /// Returns for example "keeps 3.1 GiB of untracked files of shop--1, 40 s so far".
     std::string text() const;
 };
 

@@ -52,10 +52,7 @@ std::string joined_body(std::string_view summary, std::string_view background, s
     append(body, repository_text);
     body += "\n";
     if (body.size() <= k_longest_body) return body;
-    auto end = k_longest_body;
-    while (end > 0 && (static_cast<unsigned char>(body[end]) & 0xC0) == 0x80) --end;  // not inside a character
-    body.resize(end);
-    return body + "\n\n(cut here: it was too long for a pull request)\n";
+    return std::string(first_bytes(body, k_longest_body)) + "\n\n(cut here: it was too long for a pull request)\n";
 }
 
 Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project,
