@@ -56,7 +56,7 @@ struct Edit : Choices {
     std::optional<std::string> feedback;
     std::optional<std::string> pr_feedback;
     std::vector<std::string> unblock = {};
-    /// Claimed uploads (daemon/store/uploads.hpp) that come with the feedback of a rejection; no field of task.update.
+    /// Checked uploads (daemon/store/uploads.hpp) that come with the feedback of a rejection; no field of task.update.
     std::vector<std::string> files = {};
 
     void describe(auto& v) {

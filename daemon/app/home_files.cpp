@@ -56,9 +56,9 @@ Result<void> HomeFiles::exchange(const Path& path, std::string_view content, con
     return disk_.exchange(path, content, displaced, durability);
 }
 
-Result<void> HomeFiles::append(const Path& path, std::string_view content) {
+Result<void> HomeFiles::append(const Path& path, std::string_view content, Durability durability) {
     TRY(check());
-    return disk_.append(path, content);
+    return disk_.append(path, content, durability);
 }
 
 Result<void> HomeFiles::move_new(const Path& from, const Path& to) {

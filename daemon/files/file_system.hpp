@@ -93,14 +93,15 @@ class FileSystem {
     virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
                                   Durability durability = Durability::synced) = 0;
 
-    /// Appends and fsyncs; of an empty file, the folder, too. After an error the file is cut to its old length if the
-    /// disk allows it. A killed daemon may leave a torn end, which TaskStore repairs.
-    virtual Result<void> append(const Path& path, std::string_view content) = 0;
+    /// Appends; if `synced` also fsyncs, of an empty file the folder, too. After an error the file is cut to its old
+    /// length if the disk allows it. A killed daemon may leave a torn end, which TaskStore repairs.
+    virtual Result<void> append(const Path& path, std::string_view content,
+                                Durability durability = Durability::synced) = 0;
 
-    /// Gives a file a name that is free, also on another file system. Creates missing parent folders. conflict, and
-    /// nothing has changed, if any file, folder or link has the name. A killed daemon leaves the file at one of the two
-    /// names, or at both. This implementation is for file systems in memory.
-    virtual Result<void> move_new(const Path& from, const Path& to);
+    /// Syncs a file and gives it a name that is free, also on another file system. Creates missing parent folders.
+    /// conflict, and nothing has changed, if any file, folder or link has the name. A killed daemon leaves the file at
+    /// one of the two names, or at both.
+    virtual Result<void> move_new(const Path& from, const Path& to) = 0;
 
     /// Lists the names in a folder, sorted; empty if the folder does not exist.
     virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
@@ -147,14 +148,6 @@ inline Result<std::vector<std::string>> FileSystem::list_beneath(const Path& roo
 
 inline Error name_is_taken(const Path& path) {
     return {ErrorCode::conflict, "writing " + path.string() + ": the name is taken"};
-}
-
-inline Result<void> FileSystem::move_new(const Path& from, const Path& to) {
-    const auto content = read(from);
-    if (!content) return content.error();
-    if (facts_of(to)) return name_is_taken(to);
-    if (auto written = replace(to, *content); !written) return written;
-    return remove(from);
 }
 
 /// Returns true if no file, folder or link has that name.

@@ -356,7 +356,7 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
     return durability == Durability::atomic ? Result<void>{} : sync_folder(folder->get(), "writing", path);
 }
 
-Result<void> PosixFileSystem::append(const Path& path, std::string_view content) {
+Result<void> PosixFileSystem::append(const Path& path, std::string_view content, Durability durability) {
     auto folder = open_or_make_folder(folder_of(path), roots_);
     if (!folder) return in_context("appending to " + path.string(), folder.error());
     const auto name = path.filename().string();
@@ -369,8 +369,10 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
         return {ErrorCode::io, "appending to " + path.string() + ": it is not a regular file with one name"};
     }
     int error = posix::write_all(file.get(), content);
-    if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-    if (error == 0 && before.st_size == 0 && ::fsync(folder->get()) != 0) error = errno;  // the file may be new
+    const bool syncs = durability == Durability::synced;
+    if (error == 0 && syncs && ::fsync(file.get()) != 0) error = errno;
+    if (error == 0 && syncs && before.st_size == 0 && ::fsync(folder->get()) != 0)
+        error = errno;  // the file may be new
     if (error != 0) {
         while (::ftruncate(file.get(), before.st_size) != 0 && errno == EINTR) continue;
         return failed("appending to", path, error);
@@ -383,6 +385,7 @@ Result<void> PosixFileSystem::move_new(const Path& from, const Path& to) {
     struct stat facts {};
     if (::fstat(file.get(), &facts) != 0) return failed("moving", from, errno);
     if (!S_ISREG(facts.st_mode)) return not_regular(from);
+    if (::fsync(file.get()) != 0) return failed("moving", from, errno);
     auto source = open_folder(folder_of(from), roots_);
     if (!source) return in_context("moving " + from.string(), source.error());
     auto folder = open_or_make_folder(folder_of(to), roots_);

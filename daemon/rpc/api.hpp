@@ -51,8 +51,8 @@ class Api {
     /// itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
-    /// Claims files that the caller has sent with file.put, as long as the claim lives (methods/file_methods.cpp).
-    Result<store::Uploads::Claim> claim(const std::vector<std::string>& files, const Call& call);
+    /// Checks files that the caller has sent with file.put (methods/file_methods.cpp).
+    Result<void> check_files(const std::vector<std::string>& files, const Call& call);
 
     /// Locks the projects. A method holds the lock from its first look at a project to its change of it; otherwise two
     /// calls at once would each undo the other's change.

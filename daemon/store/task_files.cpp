@@ -10,21 +10,19 @@ TaskFiles::TaskFiles(FileSystem& files, const Clock& clock, std::chrono::millise
 TaskFiles::~TaskFiles() = default;
 
 Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
-    std::vector<SectionEdit> none;
-    return write_sections(std::move(record), std::move(copies), std::move(none));
+    return write_sections(std::move(record), std::move(copies), {});
 }
 
 Awaitable<Result<Synced>> TaskFiles::write_sections(TaskRecord record, Copies copies, std::vector<SectionEdit> edits) {
     auto memory = memory_for(record.task.id);
     TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
-    co_return co_await sync.run(std::move(edits), false);
+    co_return co_await sync.run(false, std::move(edits));
 }
 
 Awaitable<Result<Synced>> TaskFiles::retire_mirror(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id);
     TaskSync sync(files_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
-    std::vector<SectionEdit> none;
-    co_return co_await sync.run(std::move(none), true);
+    co_return co_await sync.run(true);
 }
 
 void TaskFiles::forget(const TaskId& id) {

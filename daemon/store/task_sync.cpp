@@ -75,7 +75,7 @@ TaskSync::~TaskSync() {
     memory_->mirror.seen.reset();
 }
 
-Awaitable<Result<Synced>> TaskSync::run(std::vector<SectionEdit> edits, bool retire_mirror) {
+Awaitable<Result<Synced>> TaskSync::run(bool retire_mirror, std::vector<SectionEdit> edits) {
     retires_ = retire_mirror;
     set_up();
     for (auto& side : sides_) {

@@ -71,7 +71,7 @@ class TaskSync {
     TaskSync(const TaskSync&) = delete;
     TaskSync& operator=(const TaskSync&) = delete;
 
-    Awaitable<Result<Synced>> run(std::vector<SectionEdit> edits, bool retire_mirror);
+    Awaitable<Result<Synced>> run(bool retire_mirror, std::vector<SectionEdit> edits = {});
 
   private:
     /// A copy as it was read.

@@ -52,9 +52,9 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("writing", path);
         return real_.exchange(path, content, displaced, durability);
     }
-    Result<void> append(const Path& path, std::string_view content) override {
+    Result<void> append(const Path& path, std::string_view content, Durability durability) override {
         if (is_due()) return error("appending to", path);
-        return real_.append(path, content);
+        return real_.append(path, content, durability);
     }
     Result<void> move_new(const Path& from, const Path& to) override {
         if (is_due()) return error("writing", to);

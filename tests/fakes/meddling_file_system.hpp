@@ -32,9 +32,9 @@ class MeddlingFileSystem final : public FileSystem {
         before(path);
         return real_.exchange(path, content, displaced, durability);
     }
-    Result<void> append(const Path& path, std::string_view content) override {
+    Result<void> append(const Path& path, std::string_view content, Durability durability) override {
         before(path);
-        return real_.append(path, content);
+        return real_.append(path, content, durability);
     }
     Result<void> move_new(const Path& from, const Path& to) override {
         before(to);

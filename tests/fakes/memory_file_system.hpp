@@ -51,11 +51,20 @@ class MemoryFileSystem : public FileSystem {
         return {};
     }
 
-    Result<void> append(const Path& path, std::string_view content) override {
+    Result<void> append(const Path& path, std::string_view content,
+                        Durability /*durability*/ = Durability::synced) override {
         if (auto failure = failure_of(path)) return *failure;
         files[path] += content;
         ++writes;
         return {};
+    }
+
+    Result<void> move_new(const Path& from, const Path& to) override {
+        if (files.contains(to)) return name_is_taken(to);
+        const auto content = read(from);
+        if (!content) return content.error();
+        if (auto written = replace(to, *content); !written) return written;
+        return remove(from);
     }
 
     Result<std::vector<std::string>> list(const Path& folder) override {

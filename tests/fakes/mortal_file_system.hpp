@@ -84,9 +84,9 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.file_step()) return full("writing", path);
         return real_.exchange(path, content, displaced, durability);
     }
-    Result<void> append(const Path& path, std::string_view content) override {
+    Result<void> append(const Path& path, std::string_view content, Durability durability) override {
         if (fuse_.file_step()) return full("appending to", path);
-        return real_.append(path, content);
+        return real_.append(path, content, durability);
     }
     Result<void> move_new(const Path& from, const Path& to) override {
         if (fuse_.file_step()) return full("writing", to);

@@ -9,7 +9,7 @@ namespace {
 
 /// Returns whose uploads those of this caller are: the human's, or of one run of an agent.
 std::string sender_of(const Caller& by) {
-    if (by.role == Role::human) return name_text(by.role);
+    if (by.role == Role::human) return store::k_human;
     return by.run.empty() ? name_text(by.role) + " of " + by.task.value : by.run.value;
 }
 
@@ -24,6 +24,7 @@ Awaitable<Result<FilePut::Reply>> put(Api& api, FilePut params, Call call) {
     piece.upload = std::move(params.upload);
     piece.name = params.name.value_or("");
     piece.origin = params.origin.value_or("");
+    piece.size = params.size.value_or(0);
     piece.offset = params.offset;
     piece.bytes = std::move(*bytes);
     piece.last = params.last;
@@ -34,8 +35,8 @@ Awaitable<Result<FilePut::Reply>> put(Api& api, FilePut params, Call call) {
 
 }  // namespace
 
-Result<store::Uploads::Claim> Api::claim(const std::vector<std::string>& files, const Call& call) {
-    return runner_.uploads.claim(files, sender_of(call.caller));
+Result<void> Api::check_files(const std::vector<std::string>& files, const Call& call) {
+    return runner_.uploads.check(files, sender_of(call.caller));
 }
 
 void add_file_methods(MethodTable& table, Api& api) {

@@ -53,7 +53,7 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
 Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
     CO_TRY(const auto id, api.select_for_text(params, call, params.text, "reply"));
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the answer is empty");
-    CO_TRY(const auto claim, api.claim(params.files, call));
+    CO_TRY(api.check_files(params.files, call));
     CO_TRY(const auto record, api.runner().turns.record_of(id));
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     const auto role = asker(*definition, record);
@@ -102,7 +102,7 @@ Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
                                                          " \"...\"\nOr comment on its lines first:\n  orange comment " +
                                                          id.value + " FILE:LINE \"...\"");
     }
-    CO_TRY(const auto claim, api.claim(params.files, call));
+    CO_TRY(api.check_files(params.files, call));
     engine::Request request;
     request.goal = engine::Goal::rejected;
     Edit edit;

@@ -404,7 +404,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     auto& world = api.world();
     if (call.caller.role == Role::human) api.take_path_of(params.caller);
     CO_TRY(complete_for_agent(world, params, call.caller));
-    CO_TRY(const auto claim, api.claim(params.files, call));
+    CO_TRY(api.check_files(params.files, call));
     CO_TRY(take_like(api, params, call));
     CO_TRY(take_parent(world, params));
     CO_TRY(auto draft, co_await choose_project(api, params));

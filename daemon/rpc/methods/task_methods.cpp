@@ -464,7 +464,7 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
         co_return Error(ErrorCode::invalid_argument, "--role must be worker or reviewer");
     }
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the message is empty");
-    CO_TRY(const auto claim, api.claim(params.files, call));
+    CO_TRY(api.check_files(params.files, call));
     CO_TRY(auto sent, co_await api.runner().outbox.send(id, *role, params.text, params.files));
     co_return api.reply(id, std::move(sent));
 }

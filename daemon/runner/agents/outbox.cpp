@@ -47,9 +47,9 @@ Error not_running(const engine::Definition& definition, const TaskRecord& record
 }
 
 Awaitable<Result<void>> Outbox::queue(TaskRecord& record, Role to, std::string text, std::vector<std::string> files) {
-    CO_TRY(const auto given, give_files(runner_, record, files));
+    CO_TRY(auto given, give_files(runner_, record, files));
     auto queued = queue_message(world_, turns_, record, to, Role::human, message_with(std::move(text), given));
-    if (!queued) runner_.uploads.take_back(files, world_.tasks.folder(record));
+    if (!queued) runner_.uploads.take_back(std::move(given.taken), world_.tasks.folder(record));
     if (queued && !files.empty()) co_await turns_.show(record);
     co_return queued;
 }

@@ -34,7 +34,7 @@ class Outbox : Owner {
   public:
     using Owner::Owner;
 
-    /// Puts a human's message to a living agent into the outbox, and types it if that can be done now. `files`: claimed
+    /// Puts a human's message to a living agent into the outbox, and types it if that can be done now. `files`: checked
     /// uploads that come with it.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text, std::vector<std::string> files);
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text) {

@@ -36,22 +36,24 @@ Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library:
 /// The files are there before the task: its first TASK.md names them.
 Result<void> Creation::write(TaskRecord& record, std::string body, const std::vector<std::string>& files) {
     const auto folder = world_.tasks.folder(record);
+    GivenFiles given;
     if (!files.empty()) {
         TRY(auto there, world_.files.list(folder));
         std::erase(there, store::k_files);  // of a creation that failed
         if (!there.empty()) return Error(ErrorCode::conflict, "task " + record.task.id.value + " already exists");
-        const auto given = give_files(runner_, record, files);
-        if (!given) {
+        auto moved = give_files(runner_, record, files);
+        if (!moved) {
             (void)world_.files.remove(folder);  // otherwise the next daemon does
-            return given.error();
+            return moved.error();
         }
-        body = store::with_lines(body, k_files_section, given->lines);
+        given = std::move(*moved);
+        body = store::with_lines(body, k_files_section, given.lines);
         record.unwritten_files.clear();
     }
     record.body_hash = sha256(body);
     auto written = world_.tasks.create(record, body);
     if (written || files.empty()) return written;
-    runner_.uploads.take_back(files, folder);
+    runner_.uploads.take_back(std::move(given.taken), folder);
     auto removed = world_.files.remove(folder);
     return removed ? written : in_context(written.error().message, removed.error());
 }

@@ -18,13 +18,9 @@ class Creation : Owner {
     /// Creates a task in the workflow's initial state. Unless `no_spawn`, starts or queues it; if `record.start` is
     /// set, it starts in that state, which is entered at once if it needs no agent. Everything that can be refused is
     /// refused before anything is written. A daemon that is killed leaves no task, or a whole one.
-    /// `files`: claimed uploads that its agent gets.
+    /// `files`: checked uploads that its agent gets.
     Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by,
-                                      std::vector<std::string> files);
-    Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
-        std::vector<std::string> none;
-        return create(std::move(record), std::move(context), no_spawn, std::move(by), std::move(none));
-    }
+                                      std::vector<std::string> files = {});
 
     /// Writes the event `task.created` if the history is empty. A daemon that was killed after it had written the task
     /// leaves this call to the next one.

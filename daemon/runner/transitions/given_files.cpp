@@ -13,14 +13,14 @@ Result<GivenFiles> give_files(Runner& runner, TaskRecord& record, const std::vec
     if (uploads.empty()) return files;
     const auto& world = runner.world;
     const auto folder = world.tasks.folder(record);
-    TRY(const auto given, runner.uploads.give(uploads, folder));
+    TRY(files.taken, runner.uploads.give(uploads, folder));
     constexpr std::size_t k_date = 10;  // of 2026-11-21T10:49:03Z
     const auto date = to_rfc3339(world.clock.now()).substr(0, k_date);
-    for (const auto& file : given) {
+    for (const auto& [upload, name] : files.taken) {
         // Behind a wall, a home that is a link has only its real path.
-        auto path = agents::in_real_home((folder / store::k_files / file.name).string(), world.base_environment);
-        files.lines += "- `" + path + "` (" + (file.origin.empty() ? "" : "from " + file.origin + ", ") +
-                       store::size_for_people(file.size) + ", " + date + ")\n";
+        auto path = agents::in_real_home((folder / store::k_files / name).string(), world.base_environment);
+        files.lines += "- `" + path + "` (" + (upload.origin.empty() ? "" : "from " + upload.origin + ", ") +
+                       size_text(upload.size) + ", " + date + ")\n";
         files.paths.push_back(std::move(path));
     }
     record.unwritten_files += files.lines;

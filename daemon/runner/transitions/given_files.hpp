@@ -19,13 +19,13 @@ struct Runner;
 inline constexpr const char* k_files_section = "Files";
 
 struct GivenFiles {
-    std::vector<std::string> paths;  ///< absolute, as agents reach them, in the order of the uploads
-    std::string lines;               ///< for ## Files of TASK.md
+    std::vector<std::string> paths;            ///< absolute, as agents reach them, in the order of the uploads
+    std::string lines;                         ///< for ## Files of TASK.md
+    std::vector<store::Uploads::Given> taken;  ///< for Uploads::take_back()
 };
 
-/// Moves claimed uploads into the task's folder, all or none, and adds their lines to the record. Called in the task's
-/// turn, or for a task that is not written yet. If the caller cannot save the record after that, it takes them back
-/// (Uploads::take_back()).
+/// Moves checked uploads into the task's folder, all or none, and adds their lines to the record. Called in the task's
+/// turn, or for a task that is not written yet. If the caller cannot save the record after that, it takes them back.
 Result<GivenFiles> give_files(Runner& runner, TaskRecord& record, const std::vector<std::string>& uploads);
 
 /// Returns a message of one line that ends with the paths: "Look (file: /t/files/shot.png)".

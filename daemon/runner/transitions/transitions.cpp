@@ -130,10 +130,9 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
         remember_readiness(record, *definition, by, *refusal);
         co_return explained(*refusal, *definition, given, by);
     }
-    const auto uploads = edit.files;
     const auto folder = world_.tasks.folder(record);
-    CO_TRY(const auto files, give_files(runner_, record, uploads));
-    if (!uploads.empty()) edit.feedback = feedback_with(edit.feedback.value_or(""), files);
+    CO_TRY(auto files, give_files(runner_, record, edit.files));
+    if (!files.taken.empty()) edit.feedback = feedback_with(edit.feedback.value_or(""), files);
     Result<void> sent;
     const auto* back = engine::rejection_target(*definition, record.task);
     if (back != nullptr && back->name == request.to) {
@@ -145,7 +144,7 @@ Awaitable<Result<Outcome>> Transitions::request(TaskRecord record, engine::Reque
         performed = co_await perform(std::move(record), definition, std::get<engine::Decision>(std::move(outcome)),
                                      std::move(synced), std::move(by), std::move(edit));
     }
-    if (!performed) runner_.uploads.take_back(uploads, folder);
+    if (!performed) runner_.uploads.take_back(std::move(files.taken), folder);
     co_return performed;
 }
 

@@ -159,7 +159,8 @@ class CountingFiles final : public FileSystem {
     }
     Result<void> replace(const Path&, std::string_view, Durability) override { return refused(); }
     Result<void> exchange(const Path&, std::string_view, const Path&, Durability) override { return refused(); }
-    Result<void> append(const Path&, std::string_view) override { return refused(); }
+    Result<void> append(const Path&, std::string_view, Durability) override { return refused(); }
+    Result<void> move_new(const Path&, const Path&) override { return refused(); }
     Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
     Result<void> remove(const Path&) override { return refused(); }
     Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }

@@ -904,7 +904,8 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
         Result<void> exchange(const Path&, std::string_view, const Path&, Durability) override {
             return full("writing");
         }
-        Result<void> append(const Path& path, std::string_view text) override { return real.append(path, text); }
+        Result<void> append(const Path&, std::string_view, Durability) override { return full("appending"); }
+        Result<void> move_new(const Path&, const Path&) override { return full("writing"); }
         Result<std::vector<std::string>> list(const Path& folder) override { return real.list(folder); }
         Result<void> remove(const Path&) override { return full("removing"); }
         Result<FileFacts> facts_of(const Path& path) override { return real.facts_of(path); }
