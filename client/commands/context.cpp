@@ -83,7 +83,6 @@ Result<connection::Connection*> Context::daemon() {
     if (!connection_) {
         TRY(auto opened, connection::connect_or_start(paths));
         connection_.emplace(std::move(opened));
-        ++connections_;
     }
     return &*connection_;
 }
@@ -93,17 +92,12 @@ Result<Json> Context::call_json(const char* method, Json params) {
     return connection->call_json(method, std::move(params));
 }
 
-Result<Json> Context::call_json_again(const char* method, const Json& params, const Prepare& prepare) {
+Result<Json> Context::call_json_again(const char* method, const Json& params) {
     using std::chrono::steady_clock;
     std::optional<steady_clock::time_point> until;
-    const auto call = [&]() -> Result<Json> {
-        auto prepared = params;
-        if (prepare) TRY(prepare(prepared));
-        return call_json(method, std::move(prepared));
-    };
     for (;;) {
         const auto began = steady_clock::now();
-        auto reply = call();
+        auto reply = call_json(method, params);
         if (reply || !connection_ || !connection_->has_ended()) return reply;
         const auto ended = steady_clock::now();
         if (!until || ended - began >= k_daemons_that_end) until = ended + k_daemons_that_end;
@@ -112,7 +106,6 @@ Result<Json> Context::call_json_again(const char* method, const Json& params, co
         auto next = connection::connect_to_next(paths);
         if (!next) return reply;
         connection_.emplace(std::move(*next));
-        ++connections_;
     }
 }
 

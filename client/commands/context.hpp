@@ -36,13 +36,9 @@ class Context {
     void disconnect() { connection_.reset(); }
     /// Sends a request and returns the `result` of its reply.
     Result<Json> call_json(const char* method, Json params);
-    using Prepare = std::function<Result<void>(Json& params)>;
     /// Sends a request that has no effect when repeated: if the daemon ends before it replies, the next daemon gets it,
-    /// too, and the one after that. Gives up if daemons have ended for half a minute. `prepare`: called before each,
-    /// for what a daemon forgets when it ends.
-    Result<Json> call_json_again(const char* method, const Json& params, const Prepare& prepare = {});
-    /// Returns how many connections there have been.
-    std::size_t connections() const { return connections_; }
+    /// too, and the one after that. Gives up if daemons have ended for half a minute.
+    Result<Json> call_json_again(const char* method, const Json& params);
     /// Sends a request and returns its reply.
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
@@ -53,7 +49,6 @@ class Context {
 
   private:
     std::optional<connection::Connection> connection_;
-    std::size_t connections_ = 0;
 };
 
 using connection::caller_environment;

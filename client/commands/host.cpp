@@ -173,10 +173,9 @@ std::string name_of_this_machine() {
     return ::gethostname(name, sizeof name - 1) == 0 && *name != '\0' ? first_line(printable(name)) : "another machine";
 }
 
-/// The limit for one file is that of the host, which checks it.
 Result<std::vector<connection::GivenFile>> open_for_host(const std::vector<std::string>& paths,
                                                          const std::vector<std::string>& words) {
-    TRY(auto files, connection::open_given(paths, 0));
+    TRY(auto files, connection::open_given(paths));
     const bool reads = std::ranges::any_of(words, [](const auto& word) { return word == "-" || word.ends_with("=-"); });
     if (!files.empty() && reads && ::isatty(STDIN_FILENO) == 1) {
         return {ErrorCode::invalid_argument,

@@ -65,11 +65,13 @@ Result<std::pair<rpc::TaskShow::Reply, std::optional<std::int64_t>>> found_task(
 
 /// Shows the request whole, and asks.
 bool is_confirmed(const Context& context, const rpc::TaskView& task, const rpc::PermitView& permit, bool allows) {
-    constexpr std::ptrdiff_t k_at_a_glance = 20;
-    const auto lines = output::permit_lines(task, permit, SystemClock().now(), context.style);
-    output::print_error(context.style.paint(lines));
-    const auto count = std::ranges::count(permit.request, '\n') + 1;
-    const auto size = count > k_at_a_glance ? " It has " + std::to_string(count) + " lines." : std::string();
+    constexpr std::size_t k_at_a_glance = 20;
+    auto style = context.style;
+    style.row = output::width_of_errors();
+    const auto lines = output::permit_lines(task, permit, SystemClock().now(), style);
+    output::print_error(style.paint(lines));
+    output::forget_typed();
+    const auto size = lines.size() > k_at_a_glance ? " It has " + counted(lines.size(), "line") + "." : std::string();
     return output::confirmed((allows ? "Allow it?" : "Deny it?") + size);
 }
 

@@ -103,7 +103,7 @@ Status wait_for(Context& context, EventStream& stream, const rpc::TaskReply& cre
 }  // namespace
 
 Status run(Context& context, RunOptions options) {
-    TRY(auto uploads, Uploads::open(context, options.files));  // standard input has them before the context
+    TRY(auto uploads, Uploads::open(options.files));  // standard input has them before the context
     TRY(complete(context, options));
     EventStream stream(context.paths, rpc::EventsSubscribe{});
     if (options.wait) {  // opened before the task is created, so that no event is missed

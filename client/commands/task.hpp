@@ -12,7 +12,7 @@
 namespace orange::commands {
 
 /// Creates one task, even if the daemon ends before it replies and the call is repeated. Each daemon gets the files.
-Result<Json> create_task(Context& context, rpc::TaskCreate params, Uploads& files);
+Result<Json> create_task(Context& context, rpc::TaskCreate params, const Uploads& files);
 /// Returns the exit status of a call that starts an agent. If the agent did not start: 1, with the reason on standard
 /// error; the task exists nevertheless.
 int spawn_status(const Context& context, const rpc::TaskReply& started);

@@ -33,11 +33,9 @@ Result<void> take_words(Method& params, std::string& text, std::vector<std::stri
 template <class Method>
 Status change_with_files(Context& context, Method& params, std::string& text, std::vector<std::string> words,
                          const FileOptions& files) {
-    TRY(auto uploads, Uploads::open(context, files));  // standard input has them before the text
+    TRY(auto uploads, Uploads::open(files));  // standard input has them before the text
     if (!words.empty()) TRY(take_words(params, text, std::move(words)));
-    if (!uploads.empty()) {
-        TRY(params.files, uploads.ids(context));
-    }
+    TRY(params.files, uploads.send(context));
     return change(context, params);
 }
 

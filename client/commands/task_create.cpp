@@ -19,16 +19,12 @@ std::string detail_of(const Error& error, const char* name) {
 
 }  // namespace
 
-Result<Json> create_task(Context& context, rpc::TaskCreate params, Uploads& files) {
+Result<Json> create_task(Context& context, rpc::TaskCreate params, const Uploads& files) {
     if (!params.id && !params.key) params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
     params.ask_trust = !context.json && output::is_interactive() && !connection::inside_agent();
-    const auto add_files = [&](Json& json) -> Result<void> {
-        if (files.empty()) return {};
-        TRY(json["files"], files.ids(context));
-        return {};
-    };
-    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json, add_files); };
+    TRY(params.files, files.send(context));
+    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
     for (;;) {
         auto reply = call_with_caller(call, written(params), {"id", "ask_trust", "trust"});
         const auto asking = reply ? std::string() : detail_of(reply.error(), "trust");
@@ -130,7 +126,8 @@ std::vector<std::string> once_each(const std::vector<std::string>& notes,
 }
 
 /// One after the other, in the order of the file; the first that fails is the last.
-Status create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts, Uploads& files) {
+Status create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts,
+                  const Uploads& files) {
     Json created = Json::array();
     int status = 0;
     std::vector<std::string> notes;
@@ -191,7 +188,7 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
 Status task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
                    const CreateFrom& from, const FileOptions& files) {
     params.name_branch = true;
-    TRY(auto uploads, Uploads::open(context, files));
+    TRY(auto uploads, Uploads::open(files));
     if (from.file && !uploads.empty())
         return {ErrorCode::invalid_argument, "--file gives files to one task, but --from-file makes many tasks"};
     if (from.issue || from.file) {

@@ -19,16 +19,14 @@ class Uploads {
   public:
     /// Opens and checks all files, with the caller's rights, before anything is sent. Reads those from standard input,
     /// and nothing behind them.
-    static Result<Uploads> open(const Context& context, const FileOptions& options);
+    static Result<Uploads> open(const FileOptions& options);
 
     bool empty() const { return files_.empty(); }
-    /// Sends the files to the daemon, and returns what a request calls them. Another daemon gets them again.
-    Result<std::vector<std::string>> ids(Context& context);
+    /// Sends the files to the daemon, and returns what a request calls them.
+    Result<std::vector<std::string>> send(Context& context) const;
 
   private:
     std::vector<connection::GivenFile> files_;
-    std::vector<std::string> ids_;
-    std::size_t sent_on_ = 0;  ///< the number of the connection; 0: not sent
 };
 
 }  // namespace orange::commands

@@ -83,7 +83,7 @@ Result<void> send_files(int to, const std::vector<GivenFile>& files) {
     return put(to, dump({{"end", true}}) + "\n");
 }
 
-Result<std::vector<GivenFile>> receive_files(int from, std::size_t count, std::int64_t limit) {
+Result<std::vector<GivenFile>> receive_files(int from, std::size_t count) {
     std::vector<GivenFile> files;
     for (std::size_t i = 0; i < count; ++i) {
         TRY(const auto header, read_header(from));
@@ -94,7 +94,7 @@ Result<std::vector<GivenFile>> receive_files(int from, std::size_t count, std::i
         file.origin = text_member(header, "origin");
         file.size = size->get<std::int64_t>();
         files.push_back(std::move(file));
-        TRY(connection::check_given(files, limit));
+        TRY(connection::check_given(files));
         TRY(files.back().fd, open_unnamed());
         TRY(receive_bytes(from, files.back()));
     }

@@ -11,8 +11,8 @@ namespace orange::hosts {
 /// Writes the files. unavailable: nobody reads any more. After another error the reader must get no more.
 Result<void> send_files(int to, const std::vector<connection::GivenFile>& files);
 
-/// Reads that many files, and no byte behind them, into files without a name that only this user can read. `limit`:
-/// bytes of one file; 0: not known. unavailable: the stream ended before its end line.
-Result<std::vector<connection::GivenFile>> receive_files(int from, std::size_t count, std::int64_t limit);
+/// Reads that many files, and no byte behind them, into files without a name that only this user can read.
+/// unavailable: the stream ended before its end line.
+Result<std::vector<connection::GivenFile>> receive_files(int from, std::size_t count);
 
 }  // namespace orange::hosts

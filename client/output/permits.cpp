@@ -40,11 +40,15 @@ Lines request_lines(std::string_view request, const Style& style) {
 Lines permit_lines(const rpc::TaskView& task, const rpc::PermitView& permit, Timestamp now, const Style& style) {
     const auto age = age_of(permit.since, now);
     const auto since = age.empty() ? "" : age == "now" ? ", just now" : ", " + age + " ago";
-    Lines lines = {Line("  ").add(permit_word(task, permit.number), k_blue)};
-    lines.back().add(cut("  " + clean(permit.harness) + " (" + name_text(permit.role) + ") asks to use " +
-                             clean(permit.tool) + since,
-                         std::max<std::size_t>(style.row, 40) - lines.back().width()),
-                     k_bold);
+    const auto room = std::max<std::size_t>(style.row, 40);
+    const auto who = permit_word(task, permit.number) + "  " + clean(permit.harness) + " (" + name_text(permit.role) +
+                     ") asks to use " + clean(permit.tool) + since;
+    Lines lines;
+    const auto add = [&](const std::string& text, const Look& look) {
+        for (const auto& row : wrapped(text, room - 4)) lines.emplace_back((lines.empty() ? "  " : "    ") + row, look);
+    };
+    add(who, k_bold);
+    if (!task.worktree.empty()) add("in " + clean(task.worktree), k_dim);
     for (auto& line : request_lines(permit.request, style)) lines.push_back(std::move(line));
     return lines;
 }

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,6 +138,10 @@ int finish(int status) {
         print_error(std::string("orange: writing the output: ") + std::strerror(g_write_error) + "\n");
     }
     return status == 0 ? 1 : status;
+}
+
+void forget_typed() {
+    ::tcflush(STDIN_FILENO, TCIFLUSH);
 }
 
 std::optional<std::string> asked(const std::string& question) {

@@ -56,6 +56,9 @@ void print_error(std::string_view text);
 /// standard error, unless the reader went away: `orange task list | head`.
 int finish(int status);
 
+/// Forgets what was typed so far: it answers nothing that is shown only now.
+void forget_typed();
+
 /// Asks on standard error, and reads a line from standard input; true for y or yes.
 bool confirmed(const std::string& question);
 

@@ -186,9 +186,8 @@ class Question {
     }
     /// The command that is shown allows only what its reader has seen whole.
     Needs permit(const PermitNeed& asked) const {
-        const auto number = std::to_string(asked.number);
-        const auto run =
-            asked.is_short ? OrangeCommand::from_text("orange allow " + id() + "." + number) : command("show");
+        const auto allow = OrangeCommand{"allow " + id() + "." + std::to_string(asked.number)};
+        const auto run = asked.is_short ? allow : command("show");
         return {Need::answer, asked.text, run, asked.since, asked.number};
     }
     Needs start_or_nothing() const {

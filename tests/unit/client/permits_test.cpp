@@ -76,7 +76,8 @@ struct Answering {
         }
         auto list = Json::array();
         for (const auto& permit : permits) list.push_back(written(permit));
-        return FakeDaemon::reply(request, {{"task", task}, {"body", ""}, {"permits", list}});
+        return FakeDaemon::reply(request,
+                                 {{"task", task}, {"body", ""}, {"history", Json::array()}, {"permits", list}});
     }
 
     std::vector<rpc::PermitView> permits = {some_permit(2, "npm ci"), some_permit(3, "cat <<E\nx\nE")};
