@@ -402,8 +402,10 @@ Result<void> PosixFileSystem::move_new(const Path& from, const Path& to) {
         ::unlinkat(folder->get(), name.c_str(), 0);
         return synced;
     }
-    if (::unlinkat(source->get(), old_name.c_str(), 0) != 0) return failed("removing", from, errno);
-    return {};
+    if (::unlinkat(source->get(), old_name.c_str(), 0) == 0) return {};
+    error = errno;
+    ::unlinkat(folder->get(), name.c_str(), 0);
+    return failed("removing", from, error);
 }
 
 Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {

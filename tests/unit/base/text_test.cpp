@@ -85,6 +85,19 @@ TEST_CASE("A count has its noun in the right number, a hash tells texts apart") 
     CHECK(fast_hash("") == "cbf29ce484222325");
 }
 
+TEST_CASE("A size has a unit, and a text is cut at whole characters") {
+    CHECK(size_text(0) == "0 bytes");
+    CHECK(size_text(1) == "1 byte");
+    CHECK(size_text(12'345) == "12 KiB");
+    CHECK(size_text(32 << 20) == "32 MiB");
+    CHECK(size_text(3 << 19) == "1.5 MiB");
+    CHECK(size_text(std::int64_t{5} << 29) == "2.5 GiB");
+    CHECK(first_bytes("aäb", 2) == "a");
+    CHECK(first_bytes("aäb", 3) == "aä");
+    CHECK(first_bytes("aäb", 9) == "aäb");
+    CHECK(first_bytes("ä", 1).empty());
+}
+
 TEST_CASE("Capitals matter to a search that has one") {
     CHECK(found_in("Round the Total", "total"));
     CHECK(found_in("Round the Total", "Total"));

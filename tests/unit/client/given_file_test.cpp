@@ -8,74 +8,54 @@
 #include <cstring>
 #include <fstream>
 
-#include "common/base/base64.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
 
 using namespace orange;
-using connection::file_limit;
+using connection::bytes_of;
 using connection::GivenFile;
 using connection::open_given;
-using connection::piece_of;
+
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::int64_t k_kibibyte = 1024;
 
 void put_given(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
 }
 
-/// All pieces of the file, put together; the number of pieces in `pieces`.
-std::string whole_of(const GivenFile& file, std::int64_t most, int& pieces) {
+/// The file in pieces, put together.
+std::string whole_of(const GivenFile& file, std::int64_t most) {
     std::string text;
-    pieces = 0;
-    for (bool last = false; !last; ++pieces) {
-        const auto piece = piece_of(file, pieces == 0 ? "" : "upload", static_cast<std::int64_t>(text.size()), most);
-        REQUIRE(piece);
-        CHECK(piece->name.has_value() == (pieces == 0));
-        CHECK(piece->upload.has_value() == (pieces > 0));
-        text += from_base64(piece->data).value();
-        last = piece->last;
+    while (std::ssize(text) < file.size) {
+        const auto bytes = bytes_of(file, std::ssize(text), most);
+        REQUIRE(bytes);
+        REQUIRE_FALSE(bytes->empty());
+        CHECK(std::ssize(*bytes) <= most);
+        text += *bytes;
     }
     return text;
 }
 
 }  // namespace
 
-TEST_CASE("A file is opened through links, and sent in pieces, the last of which says so") {
+TEST_CASE("A file is opened through links, and read in pieces") {
     test::TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 10'000; ++i) text += static_cast<char>(i * 7);
     const auto path = folder.path() / "männchen\n1.png";
     put_given(path, text);
     fs::create_symlink(path, folder.path() / "link.png");
-    const auto files = open_given({path.string(), (folder.path() / "link.png").string()}, 32 * k_kibibyte);
+    const auto files = open_given({path.string(), (folder.path() / "link.png").string()});
     REQUIRE(files);
     CHECK(files->at(0).name == "männchen\n1.png");
     CHECK(files->at(1).name == "link.png");
     CHECK(files->at(0).size == 10'000);
     CHECK(files->at(1).origin == (folder.path() / "link.png").string());
     CHECK(files->at(0).origin.find('\n') == std::string::npos);
-    int pieces = 0;
-    CHECK(whole_of(files->at(0), 4096, pieces) == text);
-    CHECK(pieces == 3);
-    CHECK(whole_of(files->at(1), 10'000, pieces) == text);
-    CHECK(pieces == 1);
-    CHECK(whole_of(files->at(1), 5'000, pieces) == text);
-    CHECK(pieces == 2);
-}
-
-TEST_CASE("An empty file is one piece without bytes") {
-    test::TemporaryFolder folder;
-    put_given(folder.path() / "empty", "");
-    const auto files = open_given({(folder.path() / "empty").string()}, 0);
-    REQUIRE(files);
-    int pieces = 0;
-    CHECK(whole_of(files->front(), 4096, pieces).empty());
-    CHECK(pieces == 1);
+    for (const std::int64_t most : {1'000, 4'096, 5'000, 10'000, 20'000}) CHECK(whole_of(files->at(0), most) == text);
+    CHECK(whole_of(files->at(1), 4'096) == text);
 }
 
 TEST_CASE("What is no regular file that the caller may read is refused at once") {
@@ -96,14 +76,14 @@ TEST_CASE("What is no regular file that the caller may read is refused at once")
          {"pipe", "link-to-pipe", "dead-link", "secret", "missing", "socket", "file/below", "", "."}) {
         if (std::string(name) == "secret" && ::geteuid() == 0) continue;
         INFO(name);
-        const auto refused = open_given({in("file"), in(name)}, 0);
+        const auto refused = open_given({in("file"), in(name)});
         REQUIRE_FALSE(refused);
         CHECK_THAT(refused.error().message, Holds(*name ? std::string(name) : folder.path().string()));
     }
     ::close(socket);
     for (const char* name : {"/dev/null", "-", ""}) {
         INFO(name);
-        CHECK_FALSE(open_given({name}, 0));
+        CHECK_FALSE(open_given({name}));
     }
 }
 
@@ -111,49 +91,31 @@ TEST_CASE("A file that changes while it is read is not sent as if it were whole"
     test::TemporaryFolder folder;
     const auto path = (folder.path() / "log").string();
     put_given(path, std::string(10'000, 'a'));
-    const auto files = open_given({path}, 0);
+    const auto files = open_given({path});
     REQUIRE(files);
-    CHECK(piece_of(files->front(), "", 0, 4096));
+    CHECK(bytes_of(files->front(), 0, 4096));
     std::ofstream(path, std::ios::app) << "more";
-    CHECK(piece_of(files->front(), "upload", 4096, 4096));
-    const auto longer = piece_of(files->front(), "upload", 8192, 4096);
+    CHECK(bytes_of(files->front(), 4096, 4096));
+    const auto longer = bytes_of(files->front(), 8192, 4096);
     REQUIRE_FALSE(longer);
     CHECK(longer.error().code == ErrorCode::conflict);
     fs::resize_file(path, 5'000);
-    const auto shorter = piece_of(files->front(), "upload", 4096, 4096);
+    const auto shorter = bytes_of(files->front(), 4096, 4096);
     REQUIRE_FALSE(shorter);
     CHECK(shorter.error().code == ErrorCode::conflict);
     CHECK_THAT(shorter.error().message, Tells("log"));
 }
 
-TEST_CASE("Files that are too large or too many are refused before any is sent") {
+TEST_CASE("Too many files, or too large ones together, are refused before any is sent") {
     test::TemporaryFolder folder;
     const auto path = (folder.path() / "film").string();
     put_given(path, "");
     fs::resize_file(path, 32 << 20);
-    CHECK(open_given({path}, 32 << 20));
-    CHECK(open_given(std::vector<std::string>(8, path), 32 << 20));
-    CHECK_FALSE(open_given(std::vector<std::string>(9, path), 32 << 20));  // more than 256 MiB
-    fs::resize_file(path, (32 << 20) + 1);
-    const auto refused = open_given({path}, 32 << 20);
+    CHECK(open_given(std::vector<std::string>(8, path)));
+    const auto refused = open_given(std::vector<std::string>(9, path));
     REQUIRE_FALSE(refused);
-    CHECK_THAT(refused.error().message, Tells("film") && Tells("file_limit") && Tells("32"));
+    CHECK_THAT(refused.error().message, Tells("256 MiB"));
     put_given(path, "x");
-    CHECK(open_given(std::vector<std::string>(20, path), 0));
-    CHECK_FALSE(open_given(std::vector<std::string>(21, path), 0));
-}
-
-TEST_CASE("The limit is that of config.yml, and an unclear one is left to the daemon") {
-    test::TemporaryFolder folder;
-    const auto limit_with = [&](const std::string& config) {
-        put_given(folder.path() / "config.yml", config);
-        return file_limit(folder.path());
-    };
-    CHECK(file_limit(folder.path()) == 32 << 20);
-    CHECK(limit_with("umask: 077\n") == 32 << 20);
-    CHECK(limit_with("umask: 077\nfile_limit: 64M  # films\n") == 64 << 20);
-    CHECK(limit_with("file_limit: [64M]\n") == 0);
-    CHECK(limit_with("{file_limit: 64M}\n") == 0);
-    CHECK(limit_with("file_limit: 64\n") == 0);
-    CHECK(limit_with("file_limit: 99999999999999999999M\n") == 0);
+    CHECK(open_given(std::vector<std::string>(20, path)));
+    CHECK_FALSE(open_given(std::vector<std::string>(21, path)));
 }

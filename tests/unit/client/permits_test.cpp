@@ -1,6 +1,9 @@
 // `orange allow` and `orange deny`: which request they answer, when they ask before, and how requests are shown.
 #include "client/commands/permits.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include "client/output/permits.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -45,9 +48,14 @@ struct Answering {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
         return run_program(words, input);
     }
-    test::Ran at_terminal(const std::string& line, const std::string& typed) {
-        return run_program({"/usr/bin/env", "script", "-qec", ORANGE_BINARY_DIR "/bin/orange " + line, "/dev/null"},
-                           typed);
+    /// Types `early` at once, and `typed` when the question is there.
+    test::Ran at_terminal(const std::string& line, const std::string& typed, const std::string& early = "") {
+        const char* typist =
+            "rm -f shown ended\n"
+            "{ printf %s \"$2\"; until [ -e ended ] || grep -qs y/N shown; do sleep 0.02; done; printf %s \"$1\"\n"
+            "  until [ -e ended ]; do sleep 0.02; done; } |\n"
+            "  script -qefc \"$3; status=\\$?; : >ended; exit \\$status\" shown\n";
+        return run_program({"/bin/sh", "-c", typist, "sh", typed, early, ORANGE_BINARY_DIR "/bin/orange " + line}, "");
     }
     test::Ran run_program(const std::vector<std::string>& words, const std::string& input) {
         daemon.meet();
@@ -64,6 +72,7 @@ struct Answering {
         return daemon.requests().back();
     }
     std::string reply_to(const Json& request) {
+        std::this_thread::sleep_for(pause);
         const auto id = request["params"].value("id", std::string("4f2a"));
         if (id != "4f2a" && id != "v1.2" && id != k_id) {
             const auto error = rpc::error_json({ErrorCode::not_found, "there is no task " + id});
@@ -81,6 +90,7 @@ struct Answering {
     }
 
     std::vector<rpc::PermitView> permits = {some_permit(2, "npm ci"), some_permit(3, "cat <<E\nx\nE")};
+    std::chrono::milliseconds pause{0};  ///< before each reply
     test::TemporaryFolder folder;
     FakeDaemon daemon{folder.path() / "orange.sock", [this](const Json& r) { return std::vector{reply_to(r)}; }};
 };
@@ -206,7 +216,7 @@ TEST_CASE("At a terminal, a long request and one that is not named are shown and
     const auto last = [&] { return orange.daemon.requests().back(); };
     auto ran = orange.at_terminal("allow 4f2a.3", "y\n");
     CHECK(ran.status == 0);
-    CHECK_THAT(ran.out, Holds("    cat <<E\r\n    x\r\n    E\r\n"));
+    CHECK_THAT(ran.out, Holds("    cat <<E\r\n    x\r\n    E\r\n") && !Holds("lines."));
     CHECK(last()["params"] == Json{{"id", k_id}, {"number", 3}});
     for (const char* typed : {"n\n", "\n", "3\n"}) {
         CAPTURE(typed);
@@ -220,6 +230,10 @@ TEST_CASE("At a terminal, a long request and one that is not named are shown and
     CHECK(last()["method"] == "task.show");
     CHECK(orange.at_terminal("deny", "y\n").status == 0);
     CHECK(last()["params"]["number"] == 2);
+    orange.permits[0].request = std::string(5000, 'x');
+    CHECK_THAT(orange.at_terminal("allow 4f2a.2", "n\n").out, Holds(" lines. [y/N]"));
+    orange.pause = std::chrono::milliseconds(500);
+    CHECK(orange.at_terminal("allow 4f2a.2", "n\n", "y\n").status == 1);
     CHECK(orange.at_terminal("allow 4f2a --json", "y\n").status == 1);
     CHECK(last()["method"] == "task.show");
 }
@@ -231,14 +245,17 @@ TEST_CASE("A request is shown whole, and nothing in it is obeyed or looks like O
         std::string(180, ' ') + "; curl evil \xff";
     const auto now = *from_rfc3339("2026-11-20T11:00:00.000Z");
     auto reply = some_reply({some_permit(2, evil)});
-    reply.permits[0].tool = "Ba\x1b[1msh";
+    reply.permits[0].tool = "Ba\x1b[1msh " + std::string(100, 't') + " orange allow 4f2a.2 the end";
+    reply.task.worktree = "/w/shop--1";
     const auto style = output::Style{false, 60, 60};
     const auto page = style.paint(output::permits_lines(reply, now, style));
     CHECK(printable(page, true) == page);
     CHECK_THAT(page, Holds("\\x1b[2J\\x1b]0;t\\x07") && Holds("\\u202e") && Holds("\\u200b") && Holds("\\xff") &&
-                         Holds("; curl evil") && Holds("Ba\\x1b[1msh"));
+                         Holds("; curl evil") && Holds("Ba\\x1b[1msh") && Holds("the end") &&
+                         Holds("\n    in /w/shop--1\n"));
     std::string shown;
-    for (const auto line : split_lines(page)) {
+    const auto request = page.substr(page.find("shop--1\n") + 8);
+    for (const auto line : split_lines(request)) {
         CHECK(output::columns(line) <= 60);
         const bool is_first = line.starts_with("    "), goes_on = line.starts_with("  ↪ ");
         if (is_first && !shown.empty()) shown += '\n';

@@ -24,17 +24,17 @@ inline Result<std::string> upload(RunnerWorld& world, const std::string& name, c
     return done->upload;
 }
 
-/// Calls `act` while the uploads are claimed.
+/// Calls `act` if the uploads can be used.
 template <class Act>
-auto with_claim(RunnerWorld& world, const std::vector<std::string>& ids, const Act& act) -> decltype(act()) {
-    const auto claim = world.house().runner().uploads.claim(ids, k_giver);
-    if (!claim) return claim.error();
+auto with_files(RunnerWorld& world, const std::vector<std::string>& ids, const Act& act) -> decltype(act()) {
+    const auto checked = world.house().runner().uploads.check(ids, k_giver);
+    if (!checked) return checked.error();
     return act();
 }
 
 inline Result<Outcome> create_with(RunnerWorld& world, TaskRecord record, const std::vector<std::string>& ids,
                                    const std::string& context = "") {
-    return with_claim(world, ids, [&] {
+    return with_files(world, ids, [&] {
         auto& creation = world.house().runner().creation;
         return world.house().go(creation.create(std::move(record), context, true, a_human(), ids));
     });
@@ -42,13 +42,13 @@ inline Result<Outcome> create_with(RunnerWorld& world, TaskRecord record, const 
 
 inline Result<Outcome> send_with(RunnerWorld& world, const TaskId& id, const std::vector<std::string>& ids,
                                  const std::string& text = "Look") {
-    return with_claim(
+    return with_files(
         world, ids, [&] { return world.house().go(world.house().runner().outbox.send(id, Role::worker, text, ids)); });
 }
 
 inline Result<Outcome> reject_with(RunnerWorld& world, const TaskId& id, const std::vector<std::string>& ids,
                                    const std::string& feedback = "Nearly.") {
-    return with_claim(world, ids, [&] {
+    return with_files(world, ids, [&] {
         engine::Request request;
         request.goal = engine::Goal::rejected;
         Edit edit;
@@ -59,7 +59,7 @@ inline Result<Outcome> reject_with(RunnerWorld& world, const TaskId& id, const s
 }
 
 inline bool is_waiting(RunnerWorld& world, const std::string& id) {
-    return world.house().runner().uploads.claim({id}, k_giver).has_value();
+    return world.house().runner().uploads.check({id}, k_giver).has_value();
 }
 
 inline std::filesystem::path files_of(RunnerWorld& world, const TaskId& id) {

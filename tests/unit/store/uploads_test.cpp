@@ -75,13 +75,14 @@ TEST_CASE("a name of a file becomes harmless and stays what it was otherwise") {
         {"--force", "__force"},
         {"-.-x", "___x"},
         {"a-b.c", "a-b.c"},
-        {"a\nb\x1b[31m\x7f.txt", "a_b_[31m_.txt"},
-        {"a\tb", "a_b"},
-        {"a\xff\xfe.txt", "a__.txt"},
-        {"\xc3", "_"},
-        {"a\xe2\x80\xae.txt", "a_.txt"},
+        {"a\nb\x1b[31m\x7f.txt", "a ⏎ b_x1b[31m_x7f.txt"},
+        {"a\tb", "a b"},
+        {"a\xff\xfe.txt", "a_xff_xfe.txt"},
+        {"\xc3", "_xc3"},
+        {"a\xe2\x80\xae.txt", "a_u202e.txt"},
         {"a`b`.txt", "a_b_.txt"},
-        {std::string("a\0b", 3), "a_b"},
+        {R"(a\b.txt)", "a_b.txt"},
+        {std::string("a\0b", 3), "a_x00b"},
         {"", "file"},
         {"  ", "file"},
         {"folder/", "file"},
@@ -108,15 +109,10 @@ TEST_CASE("a long name keeps its ending, whole characters, and its number") {
     CHECK(cut.ends_with("ä.txt"));
 }
 
-TEST_CASE("an origin is one printable line, and a size has a unit") {
+TEST_CASE("an origin is one printable line") {
     CHECK(shown_origin(" ~/a b.png\n") == "~/a b.png");
     CHECK(shown_origin("a\nb\x1b") == "a ⏎ b\\x1b");
     CHECK(columns_of(shown_origin(std::string(1000, 'x'))) == 200);
-    CHECK(size_for_people(0) == "0 bytes");
-    CHECK(size_for_people(1) == "1 byte");
-    CHECK(size_for_people(12'345) == "12 KiB");
-    CHECK(size_for_people(k_default_file_limit) == "32 MiB");
-    CHECK(size_for_people(k_mebibyte + k_mebibyte / 2) == "1.5 MiB");
 }
 
 TEST_CASE_METHOD(Sent, "pieces become a file of the task, which belongs to the user alone") {
@@ -125,26 +121,21 @@ TEST_CASE_METHOD(Sent, "pieces become a file of the task, which belongs to the u
     CHECK(fs::status(home / "uploads").permissions() == fs::perms::owner_all);
     CHECK(add(begun.upload, 4, "two", false).value().size == 7);
     CHECK(add(begun.upload, 7, "", true).value().size == 7);
-    {
-        const auto claim = uploads.claim({begun.upload}, k_me);
-        REQUIRE(claim);
-        const auto files_given = uploads.give({begun.upload}, task).value();
-        REQUIRE(files_given.size() == 1);
-        CHECK(files_given[0].name == "shot.png");
-        CHECK(files_given[0].origin == "~/shot.png");
-        CHECK(files_given[0].size == 7);
-    }
+    REQUIRE(uploads.check({begun.upload}, k_me));
+    const auto files_given = uploads.give({begun.upload}, task).value();
+    REQUIRE(files_given.size() == 1);
+    CHECK(files_given[0].name == "shot.png");
+    CHECK(files_given[0].upload.origin == "~/shot.png");
+    CHECK(files_given[0].upload.size == 7);
     CHECK(given("shot.png") == "one two");
     CHECK(fs::status(task / "files/shot.png").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
     CHECK(fs::status(task / "files").permissions() == fs::perms::owner_all);
     CHECK(waiting() == 0);
-    CHECK(code_of(uploads.claim({begun.upload}, k_me)) == ErrorCode::not_found);
+    CHECK(code_of(uploads.check({begun.upload}, k_me)) == ErrorCode::not_found);
 }
 
 TEST_CASE_METHOD(Sent, "an empty file is a file, too") {
     const auto id = sent("empty", "");
-    const auto claim = uploads.claim({id}, k_me);
-    REQUIRE(claim);
     REQUIRE(uploads.give({id}, task));
     CHECK(fs::file_size(task / "files/empty") == 0);
 }
@@ -171,34 +162,30 @@ TEST_CASE_METHOD(Sent, "nobody adds to, or uses, what another caller has sent") 
     const auto mine = begin("a.txt", "1", false).value().upload;
     CHECK(code_of(add(mine, 1, "2", true, "run1")) == ErrorCode::not_found);
     REQUIRE(add(mine, 1, "2"));
-    CHECK(code_of(uploads.claim({mine}, "run1")) == ErrorCode::not_found);
+    CHECK(code_of(uploads.check({mine}, "run1")) == ErrorCode::not_found);
     const auto of_agent = begin("b.txt", "1", true, "run1").value().upload;
-    CHECK(code_of(uploads.claim({of_agent}, k_me)) == ErrorCode::not_found);
-    CHECK(code_of(uploads.claim({mine, of_agent}, k_me)) == ErrorCode::not_found);
-    CHECK(uploads.claim({mine}, k_me));  // what was refused holds none of them
-    CHECK(code_of(uploads.claim({"../../etc/passwd"}, k_me)) == ErrorCode::not_found);
+    CHECK(code_of(uploads.check({of_agent}, k_me)) == ErrorCode::not_found);
+    CHECK(code_of(uploads.check({mine, of_agent}, k_me)) == ErrorCode::not_found);
+    CHECK(uploads.check({mine}, k_me));
+    CHECK(code_of(uploads.check({"../../etc/passwd"}, k_me)) == ErrorCode::not_found);
     CHECK(code_of(add("none", 0, "x")) == ErrorCode::not_found);
 }
 
-TEST_CASE_METHOD(Sent, "only whole uploads are used, each by one call at a time") {
+TEST_CASE_METHOD(Sent, "only whole uploads are used, each by one call") {
     const auto part = begin("part", "1", false).value().upload;
     const auto whole = sent("whole");
-    CHECK(code_of(uploads.claim({part}, k_me)) == ErrorCode::conflict);
-    CHECK(code_of(uploads.claim({whole, whole}, k_me)) == ErrorCode::conflict);
-    {
-        const auto first = uploads.claim({whole}, k_me);
-        REQUIRE(first);
-        CHECK(code_of(uploads.claim({whole}, k_me)) == ErrorCode::conflict);
-    }
-    CHECK(uploads.claim({whole}, k_me));
-    fs::resize_file(home / "uploads" / whole, 1);  // another program did that
-    CHECK(code_of(uploads.claim({whole}, k_me)) == ErrorCode::not_found);
+    CHECK(code_of(uploads.check({whole, part}, k_me)) == ErrorCode::conflict);
+    CHECK(uploads.check({whole}, k_me));
+    CHECK(code_of(uploads.give({whole, whole}, task)) == ErrorCode::not_found);
+    CHECK(uploads.give({whole}, task));
+    CHECK(code_of(uploads.give({whole}, task)) == ErrorCode::not_found);
+    CHECK(given("whole") == "bytes");
     std::vector<std::string> many;
     for (std::size_t i = 0; i <= k_most_files; ++i) many.push_back(sent("f"));
-    CHECK(code_of(uploads.claim(many, k_me)) == ErrorCode::invalid_argument);
+    CHECK(code_of(uploads.check(many, k_me)) == ErrorCode::invalid_argument);
     many.pop_back();
-    CHECK(uploads.claim(many, k_me));
-    CHECK(uploads.claim({}, k_me));
+    CHECK(uploads.check(many, k_me));
+    CHECK(uploads.check({}, k_me));
 }
 
 TEST_CASE_METHOD(Sent, "a file beyond the limit is refused, with the setting that allows it, and is gone") {
@@ -214,23 +201,62 @@ TEST_CASE_METHOD(Sent, "a file beyond the limit is refused, with the setting tha
     CHECK_THAT(refused.error().message, Tells("file_limit"));
     CHECK(waiting() == 0);
     CHECK(code_of(put(piece, k_me, 15)) == ErrorCode::not_found);
+    piece = {};
+    piece.name = "big.bin";
+    piece.size = 16;  // refused before its bytes
+    piece.bytes = "x";
+    CHECK_THAT(put(piece, k_me, 15).error().message, Tells("file_limit"));
+    piece.size = 15;
+    CHECK(put(piece, k_me, 15));
 }
 
-TEST_CASE_METHOD(Sent, "each caller has a limit of unused files, and of their bytes") {
-    for (std::size_t i = 0; i < k_most_uploads; ++i) REQUIRE(begin("f", "x", i % 2 == 0));
-    const auto refused = begin("f", "x");
-    CHECK(code_of(refused) == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Tells("100"));
-    CHECK(begin("f", "x", true, "run1"));
+TEST_CASE_METHOD(Sent, "at a limit the oldest complete uploads go, of a human or of all agents") {
+    const auto part = begin("part", "x", false).value().upload;
+    const auto oldest = sent("oldest");
+    for (std::size_t i = 2; i < k_most_uploads; ++i) sent("f");
+    const auto of_agent = begin("f", "x", true, "run1").value().upload;
     CHECK(waiting() == k_most_uploads + 1);
+    CHECK(uploads.check({oldest}, k_me));
+    REQUIRE(begin("f", "x"));
+    CHECK(code_of(uploads.check({oldest}, k_me)) == ErrorCode::not_found);
+    CHECK(add(part, 1, "y"));
+    CHECK(uploads.check({of_agent}, "run1"));
 
     const std::string large(static_cast<std::size_t>(32 * k_mebibyte), 'x');
-    for (int i = 0; i < 8; ++i) REQUIRE(begin("large", large, true, "run2"));
-    const auto full = begin("more", "x", true, "run2");
-    CHECK(code_of(full) == ErrorCode::conflict);
-    CHECK_THAT(full.error().message, Tells("256"));
-    CHECK(begin("more", "", true, "run2"));
-    CHECK(begin("more", "x", true, "run3"));
+    for (const char* run : {"run2", "run3"}) {
+        for (int i = 0; i < 4; ++i) REQUIRE(begin("large", large, true, run));
+    }
+    CHECK(code_of(uploads.check({of_agent}, "run1")) == ErrorCode::not_found);
+    CHECK(uploads.check({part}, k_me));
+}
+
+TEST_CASE_METHOD(Sent, "what is not complete stays, and more is refused") {
+    for (std::size_t i = 0; i < k_most_uploads; ++i) REQUIRE(begin("f", "x", false));
+    const auto many = begin("f", "x");
+    CHECK(code_of(many) == ErrorCode::conflict);
+    CHECK_THAT(many.error().message, Tells("100 files"));
+    Uploads::Piece piece;
+    piece.name = "film";
+    piece.bytes = "x";
+    piece.size = 200 * k_mebibyte;
+    REQUIRE(put(piece, "run1", piece.size));
+    const auto large = put(piece, "run2", piece.size);
+    CHECK(code_of(large) == ErrorCode::conflict);
+    CHECK_THAT(large.error().message, Tells("256 MiB"));
+    CHECK(waiting() == k_most_uploads + 1);
+}
+
+TEST_CASE_METHOD(Sent, "a task gets so many files, and so many bytes") {
+    for (std::size_t i = 1; i < k_most_task_files; ++i) write_text(task / "files" / std::to_string(i), "");
+    CHECK(uploads.give({sent("last")}, task));
+    const auto refused = uploads.give({sent("one more")}, task);
+    CHECK(code_of(refused) == ErrorCode::conflict);
+    CHECK_THAT(refused.error().message, Tells("1000 files") && Tells((task / "files").string()));
+    fs::remove_all(task / "files");
+    write_text(task / "files/film", "");
+    fs::resize_file(task / "files/film", static_cast<std::uintmax_t>(k_most_task_bytes) - 4);
+    CHECK(code_of(uploads.give({sent("one more")}, task)) == ErrorCode::conflict);
+    CHECK(uploads.give({sent("note", "four")}, task));
 }
 
 TEST_CASE_METHOD(Sent, "an existing name gets a number, and nothing is overwritten") {
@@ -238,8 +264,6 @@ TEST_CASE_METHOD(Sent, "an existing name gets a number, and nothing is overwritt
     fs::create_directory(task / "files/shot-2.png");
     fs::create_symlink(home / "elsewhere", task / "files/shot-3.png");
     const std::vector<std::string> ids = {sent("shot.png", "new"), sent("shot.png", "newer")};
-    const auto claim = uploads.claim(ids, k_me);
-    REQUIRE(claim);
     const auto files_given = uploads.give(ids, task).value();
     CHECK(files_given[0].name == "shot-4.png");
     CHECK(files_given[1].name == "shot-5.png");
@@ -253,45 +277,26 @@ TEST_CASE_METHOD(Sent, "no link in the place of the folder is followed") {
     const auto id = sent("shot.png");
     fs::create_directory(home / "elsewhere");
     fs::create_directory_symlink(home / "elsewhere", task / "files");
-    {
-        const auto claim = uploads.claim({id}, k_me);
-        REQUIRE(claim);
-        CHECK(code_of(uploads.give({id}, task)) == ErrorCode::io);
-    }
+    CHECK(code_of(uploads.give({id}, task)) == ErrorCode::io);
     CHECK(fs::is_empty(home / "elsewhere"));
     fs::remove(task / "files");
     write_text(task / "files", "a file of an agent");
-    {
-        const auto claim = uploads.claim({id}, k_me);
-        REQUIRE(claim);
-        CHECK_FALSE(uploads.give({id}, task));
-    }
+    CHECK_FALSE(uploads.give({id}, task));
     fs::remove(task / "files");
-    const auto claim = uploads.claim({id}, k_me);  // it is still there for the next try
-    REQUIRE(claim);
-    CHECK(uploads.give({id}, task));
+    CHECK(uploads.give({id}, task));  // it is still there for the next try
 }
 
 TEST_CASE_METHOD(Sent, "files are given all or none, and come back when the call fails") {
     const std::vector<std::string> ids = {sent("a", "1"), sent("b", "2")};
-    for (int n = 1; n <= 2; ++n) {
-        const auto claim = uploads.claim(ids, k_me);
-        REQUIRE(claim);
+    for (int n = 1; n <= 3; ++n) {
         files.fail_at(n);
         CHECK(code_of(uploads.give(ids, task)) == ErrorCode::io);
         files.fail_at(0);
         CHECK(real.list(task / "files").value().empty());
         CHECK(waiting() == 2);
     }
-    {
-        const auto claim = uploads.claim(ids, k_me);
-        REQUIRE(claim);
-        REQUIRE(uploads.give(ids, task));
-        uploads.take_back(ids, task);
-    }
+    uploads.take_back(uploads.give(ids, task).value(), task);
     CHECK(real.list(task / "files").value().empty());
-    const auto claim = uploads.claim(ids, k_me);
-    REQUIRE(claim);
     REQUIRE(uploads.give(ids, task));
     CHECK(given("a") == "1");
     CHECK(given("b") == "2");
@@ -311,22 +316,19 @@ TEST_CASE_METHOD(Sent, "a full disk refuses the piece, and the file is sent agai
     CHECK(begin("a", "12"));
 }
 
-TEST_CASE_METHOD(Sent, "what nothing uses is removed after an hour, and what a call uses is not") {
+TEST_CASE_METHOD(Sent, "an upload is removed an hour after its first piece, and pieces have bytes") {
     test::TestTime time;
-    const auto used = sent("used"), part = begin("part", "1", false).value().upload;
-    sent("unused");
-    const auto claim = uploads.claim({used}, k_me);
-    REQUIRE(claim);
+    const auto part = begin("part", "1", false).value().upload;
+    CHECK(code_of(add(part, 1, "", false)) == ErrorCode::invalid_argument);
     time.advance(std::chrono::minutes(40));
     REQUIRE(add(part, 1, "2", false));
-    time.advance(std::chrono::minutes(21));
+    sent("later");
+    time.advance(std::chrono::minutes(19));
     uploads.remove_old();
     CHECK(waiting() == 2);
-    CHECK(add(part, 2, "3"));
-    CHECK(uploads.give({used}, task));
-    time.advance(std::chrono::hours(2));
-    CHECK(code_of(uploads.claim({part}, k_me)) == ErrorCode::not_found);
-    CHECK(waiting() == 0);
+    time.advance(std::chrono::minutes(1));
+    CHECK(code_of(add(part, 2, "3")) == ErrorCode::not_found);
+    CHECK(waiting() == 1);
 }
 
 TEST_CASE_METHOD(Sent, "a new daemon removes what the last one has left, and nothing of its own") {
@@ -334,5 +336,5 @@ TEST_CASE_METHOD(Sent, "a new daemon removes what the last one has left, and not
     const auto mine = sent("mine");
     uploads.remove_left();
     CHECK(real.list(home / "uploads").value() == std::vector<std::string>{mine});
-    CHECK(uploads.claim({mine}, k_me));
+    CHECK(uploads.check({mine}, k_me));
 }

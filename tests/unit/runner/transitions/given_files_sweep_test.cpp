@@ -12,7 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `give` makes the call with an upload; `is_done` says whether its change has come about.
+/// Uploads two files of one name, so that the second finds it taken.
+std::vector<std::string> two_uploads(RunnerWorld& world) {
+    return {upload(world, "shot.png", "one").value(), upload(world, "shot.png", "two").value()};
+}
+
+/// `give` makes the call with two uploads; `is_done` says whether its change has come about.
 void give_everywhere(RunnerWorld& world, const TaskId& id, Fuse::Ending ending,
                      const std::function<Result<Outcome>(const std::vector<std::string>&)>& give,
                      const std::function<bool()>& is_done) {
@@ -21,19 +26,21 @@ void give_everywhere(RunnerWorld& world, const TaskId& id, Fuse::Ending ending,
     for (int n = 1; had_struck; ++n) {
         INFO("step " << n);
         world.back();
-        const auto one = upload(world, "shot.png", "bytes").value();
+        const auto ids = two_uploads(world);
         Result<Outcome> given = Error{};
         world.outside.fuse.arm(ending, n);
         bool is_killed = false;
         try {
-            given = give({one});
+            given = give(ids);
         } catch (const fakes::Killed&) {
             is_killed = true;
         }
         had_struck = world.outside.fuse.struck();
         world.outside.fuse.disarm();
         // What was refused can be tried again with the same upload; what was done has used it.
-        if (!is_killed) CHECK(is_waiting(world, one) == !given.has_value());
+        for (const auto& each : ids) {
+            if (!is_killed) CHECK(is_waiting(world, each) == !given.has_value());
+        }
         if (!is_killed && !given) CHECK_FALSE(is_done());
         world.boot();
         world.house().runner().uploads.remove_left();
@@ -45,10 +52,10 @@ void give_everywhere(RunnerWorld& world, const TaskId& id, Fuse::Ending ending,
             CHECK(world.record(id).unwritten_files.empty());
         }
         if (is_done()) {
-            CHECK(named_in(world.task_text(id)).size() == 1);
-            CHECK(times_in(world.task_text(id), "~/Desktop/shot.png") == 1);
+            CHECK(named_in(world.task_text(id)).size() == 2);
+            CHECK(times_in(world.task_text(id), "~/Desktop/shot.png") == 2);
         } else {
-            give({upload(world, "shot.png", "bytes").value()}).value();
+            give(two_uploads(world)).value();
             CHECK(has_what_is_named(world, id));
         }
         CHECK(is_done());
@@ -75,7 +82,25 @@ TEST_CASE("a message with a file names what is there, or is not sent", "[slow]")
         world.move(id, "planning").value();
         give_everywhere(
             world, id, ending, [&](const auto& ids) { return send_with(world, id, ids); },
-            [&] { return told_to_agent(world, id).find("Look (file: ") != std::string::npos; });
+            [&] { return told_to_agent(world, id).find("Look (files: ") != std::string::npos; });
+    }
+}
+
+TEST_CASE("an answer with a file to an agent that has ended names what is there, or is not left", "[slow]") {
+    for (const auto ending : {Fuse::Ending::killed, Fuse::Ending::disk_full_once}) {
+        RunnerWorld world;
+        const auto id = world.make_task();
+        world.move(id, "planning").value();
+        world.kill_agent(id, Role::worker, 1);
+        world.recover();
+        const auto leave = [&](const std::vector<std::string>& ids) -> Result<Outcome> {
+            const auto left = with_files(world, ids, [&]() -> Result<void> {
+                return world.house().go(world.house().runner().outbox.leave(id, Role::worker, "Blue", ids));
+            });
+            return left ? Result<Outcome>(Outcome{}) : left.error();
+        };
+        give_everywhere(world, id, ending, leave,
+                        [&] { return told_to_agent(world, id).find("Desktop/shot.png") != std::string::npos; });
     }
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("an answer that waits for its agent has its files, too") {
     RunnerWorld world;
     const auto id = worker_for_files(world);
     const auto one = upload(world, "shot.png", "bytes").value();
-    with_claim(world, {one}, [&]() -> Result<void> {
+    with_files(world, {one}, [&]() -> Result<void> {
         return world.house().go(world.house().runner().outbox.leave(id, Role::worker, "Blue", {one}));
     }).value();
     REQUIRE(world.record(id).outbox.size() == 1);
