@@ -34,7 +34,8 @@ class PosixFileSystem final : public FileSystem {
                          Durability durability = Durability::synced) override;
     Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
                           Durability durability = Durability::synced) override;
-    Result<void> append(const Path& path, std::string_view content, Durability durability) override;
+    Result<void> append(const Path& path, std::string_view content,
+                        Durability durability = Durability::synced) override;
     Result<void> move_new(const Path& from, const Path& to) override;
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;
