@@ -1,6 +1,5 @@
 // The rows of the page with a request of an agent's program. No character of it is hidden.
 #include <algorithm>
-#include <cstdio>
 
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/pane_comments.hpp"
@@ -9,35 +8,6 @@
 
 namespace orange::dashboard {
 namespace {
-
-/// Returns true for characters that look like a blank, or like nothing, and are none.
-bool looks_blank(char32_t point) {
-    constexpr char32_t k_points[] = {0xA0,   0x115F, 0x1160, 0x1680, 0x202F, 0x205F,
-                                     0x2800, 0x3000, 0x3164, 0xFFA0, 0x1D159};
-    return (point >= 0x2000 && point <= 0x200A) || std::ranges::find(k_points, point) != std::end(k_points);
-}
-
-/// Returns a line in which each character is seen. clean() would remove those that have no width of their own.
-std::string revealed(std::string_view line) {
-    constexpr int k_most_marks = 2;  ///< that a terminal puts on one character
-    const auto text = printable(without_tabs(line));
-    std::string out;
-    int marks = k_most_marks;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto point = next_point(text, at);
-        const int width = width_of(point);
-        const bool is_shown = width > 0 ? !looks_blank(point) : width == 0 && marks++ < k_most_marks;
-        if (is_shown) {
-            append_point(out, point);
-        } else {
-            char escape[16];
-            std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(point));
-            out += escape;
-        }
-        if (width != 0) marks = 0;
-    }
-    return out;
-}
 
 /// Adds a line of the request. What does not fit stands in further rows, with another mark.
 void add_request_line(Lines& lines, const std::string& text, std::size_t width) {
@@ -98,7 +68,7 @@ std::vector<Line> permit_lines(const PermitPage& page, std::size_t width) {
         look);
     if (!permit.whole) add("Not all of the request is here: it can only be denied.", k_yellow);
     lines.emplace_back();
-    for (const auto line : split(permit.request, '\n')) add_request_line(lines, revealed(line), width);
+    for (const auto line : split(permit.request, '\n')) add_request_line(lines, revealed(without_tabs(line)), width);
     add(permit.whole ? "end of the request" : "the rest of the request is missing", permit.whole ? k_dim : k_yellow);
     return lines;
 }

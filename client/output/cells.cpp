@@ -12,14 +12,6 @@ struct PointRange {
     char32_t first, last;
 };
 
-// Combining marks.
-constexpr PointRange k_joining[] = {
-    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2},
-    {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4},
-    {0x0900, 0x0902}, {0x093A, 0x093A}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},
-    {0x0951, 0x0957}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},
-    {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
-};
 // East Asian wide and full-width characters, and emoji that are shown as pictures by default.
 constexpr PointRange k_wide[] = {
     {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},   {0x23F0, 0x23F0},
@@ -39,23 +31,11 @@ constexpr PointRange k_wide[] = {
     {0x1F6CC, 0x1F6CC}, {0x1F6D0, 0x1F6D2}, {0x1F6EB, 0x1F6EC}, {0x1F6F4, 0x1F6FC}, {0x1F7E0, 0x1F7EB},
     {0x1F90C, 0x1F93A}, {0x1F93C, 0x1F945}, {0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
-// Selectors, joiners, skin tones, keycap marks, tags, private use: their width differs between terminals, and the text
-// is readable without them.
-constexpr PointRange k_dropped[] = {
-    {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x061C, 0x061C},    {0x180B, 0x180F}, {0x200B, 0x200F},   {0x2028, 0x202E},
-    {0x2060, 0x206F},   {0x20E3, 0x20E3},   {0xE000, 0xF8FF},    {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},   {0xFFF0, 0xFFFB},
-    {0x1F3FB, 0x1F3FF}, {0xE0000, 0xE0FFF}, {0xF0000, 0x10FFFF}, {0xD800, 0xDFFF}, {0x1F1E6, 0x1F1FF},
-};
 
-template <std::size_t N>
-bool is_among(const PointRange (&ranges)[N], char32_t point) {
-    const auto* after = std::upper_bound(std::begin(ranges), std::end(ranges), point,
+bool is_wide(char32_t point) {
+    const auto* after = std::upper_bound(std::begin(k_wide), std::end(k_wide), point,
                                          [](char32_t p, const PointRange& range) { return p < range.first; });
-    return after != std::begin(ranges) && point <= std::prev(after)->last;
-}
-
-bool is_dropped(char32_t point) {
-    return std::ranges::any_of(k_dropped, [&](const PointRange& r) { return point >= r.first && point <= r.last; });
+    return after != std::begin(k_wide) && point <= std::prev(after)->last;
 }
 
 }  // namespace
@@ -63,9 +43,9 @@ bool is_dropped(char32_t point) {
 int width_of(char32_t point) {
     if (point < 0x20 || (point >= 0x7F && point < 0xA0)) return -1;
     if (point < 0x300) return point == 0xAD ? -1 : 1;
-    if (is_dropped(point)) return -1;
-    if (is_among(k_joining, point)) return 0;
-    return is_among(k_wide, point) ? 2 : 1;
+    if (is_unsteady(point)) return -1;  // the text is readable without it
+    if (is_mark(point)) return 0;
+    return is_wide(point) ? 2 : 1;
 }
 
 char32_t next_point(std::string_view text, std::size_t& at) {

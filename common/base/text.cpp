@@ -4,9 +4,41 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 namespace orange {
 namespace {
+
+struct PointRange {
+    char32_t first, last;
+};
+
+constexpr PointRange k_marks[] = {
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF}, {0x05C1, 0x05C2},
+    {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4},
+    {0x0900, 0x0902}, {0x093A, 0x093A}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},
+    {0x0951, 0x0957}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},
+    {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A}, {0xFE20, 0xFE2F},
+};
+// Selectors, joiners, skin tones, keycap marks, tags, private use.
+constexpr PointRange k_unsteady[] = {
+    {0x00AD, 0x00AD}, {0x034F, 0x034F},   {0x061C, 0x061C},   {0x180B, 0x180F},   {0x200B, 0x200F},    {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0x20E3, 0x20E3},   {0xD800, 0xDFFF},   {0xE000, 0xF8FF},   {0xFE00, 0xFE0F},    {0xFEFF, 0xFEFF},
+    {0xFFF0, 0xFFFB}, {0x1F1E6, 0x1F1FF}, {0x1F3FB, 0x1F3FF}, {0xE0000, 0xE0FFF}, {0xF0000, 0x10FFFF},
+};
+// Other characters that look like a blank, or like nothing.
+constexpr PointRange k_empty[] = {
+    {0x00A0, 0x00A0}, {0x115F, 0x1160},   {0x1680, 0x1680},   {0x17B4, 0x17B5},   {0x2000, 0x200A},
+    {0x202F, 0x202F}, {0x205F, 0x205F},   {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},
+    {0xFFA0, 0xFFA0}, {0x1BCA0, 0x1BCA3}, {0x1D159, 0x1D159}, {0x1D173, 0x1D17A},
+};
+
+template <std::size_t N>
+bool is_among(const PointRange (&ranges)[N], char32_t point) {
+    const auto* after = std::upper_bound(std::begin(ranges), std::end(ranges), point,
+                                         [](char32_t p, const PointRange& range) { return p < range.first; });
+    return after != std::begin(ranges) && point <= std::prev(after)->last;
+}
 
 constexpr std::string_view k_blank = " \t\r\n\v\f";
 
@@ -152,6 +184,33 @@ std::string printable(std::string_view text, bool keep_newlines) {
             out += text.substr(0, length);
         }
         text.remove_prefix(length);
+    }
+    return out;
+}
+
+bool is_mark(char32_t point) {
+    return is_among(k_marks, point);
+}
+
+bool is_unsteady(char32_t point) {
+    return is_among(k_unsteady, point);
+}
+
+std::string revealed(std::string_view text, bool keep_newlines) {
+    constexpr int k_most_marks = 2;  ///< that a terminal puts on one character
+    const auto shown = printable(text, keep_newlines);
+    std::string out;
+    out.reserve(shown.size());
+    int marks = k_most_marks;
+    for (std::string_view rest = shown; !rest.empty();) {
+        std::uint32_t point = 0;
+        const auto length = sequence_at(rest, point);
+        const bool is_joined = is_mark(point);
+        const bool is_hidden = is_unsteady(point) || is_among(k_empty, point) || (is_joined && marks >= k_most_marks);
+        if (is_hidden) append_escape(out, "\\u%04x", point);
+        if (!is_hidden) out += rest.substr(0, length);
+        marks = is_joined ? marks + 1 : point == '\n' ? k_most_marks : 0;
+        rest.remove_prefix(length);
     }
     return out;
 }

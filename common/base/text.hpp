@@ -32,6 +32,18 @@ bool is_valid_utf8(std::string_view text);
 /// it is printed.
 std::string printable(std::string_view text, bool keep_newlines = false);
 
+/// Returns the text of printable() in which no character is hidden, for what a person has to judge: characters that
+/// look like a blank or like nothing, characters that terminals do not show alike (joiners, selectors, tags), and all
+/// but two of the combining marks on one character become visible escapes, too. A revealed text does not change any
+/// more.
+std::string revealed(std::string_view text, bool keep_newlines = false);
+
+/// Returns true for a combining mark, which terminals put on the character before it.
+bool is_mark(char32_t point);
+
+/// Returns true for a character whose width differs between terminals, or which they do not show.
+bool is_unsteady(char32_t point);
+
 /// Returns `text` with `by` in place of `word`, except within a path or a longer word. A number may follow it, as in
 /// 4f2a.12.
 std::string with_word(std::string text, std::string_view word, std::string_view by);

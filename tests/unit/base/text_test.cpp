@@ -71,6 +71,18 @@ TEST_CASE("Every byte and every two bytes come out of printable as harmless, val
     }
 }
 
+TEST_CASE("A revealed text hides no character") {
+    CHECK(revealed("a\u00a0b\u2800c\u3164d\u115fe\u3000f") == "a\\u00a0b\\u2800c\\u3164d\\u115fe\\u3000f");
+    CHECK(revealed("a\u200bb\u200dc\u2060d\u00ade\ufe0ff\U000E0041g") ==
+          "a\\u200bb\\u200dc\\u2060d\\u00ade\\ufe0ff\\ue0041g");
+    CHECK(revealed("g\u0301\u0301\u0301h\u0301") == "g\u0301\u0301\\u0301h\u0301");
+    CHECK(revealed("\u0301a\n\u0301b", true) == "\\u0301a\n\\u0301b");  // they would stand on something else
+    CHECK(revealed("\x1b[2Ja\u202eb\xff\tc\nd") == "\\x1b[2Ja\\u202eb\\xff c ⏎ d");
+    for (const std::string text : {"", "rm -rf build", "Größe 日本 😀 e\u0301"}) CHECK(revealed(text) == text);
+    const auto once = revealed("\u200b\u0301 \\u200b");
+    CHECK(revealed(once) == once);
+}
+
 TEST_CASE("A text is cut to columns without splitting a character") {
     CHECK(ellipsized("short", 10) == "short");
     CHECK(ellipsized("Größe des Baums", 5) == "Größ…");
