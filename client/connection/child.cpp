@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/config/program_path.hpp"
+#include "common/posix/fd.hpp"
 #include "common/posix/retried.hpp"
 
 extern char** environ;
@@ -130,28 +132,33 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 
 std::optional<std::string> output_of(const std::vector<std::string>& argv, std::size_t limit,
                                      std::chrono::milliseconds patience) {
+    using std::chrono::steady_clock;
     int ends[2];
     if (system::make_pipe(ends) != 0) return std::nullopt;
+    const UniqueFd out(ends[0]);
+    UniqueFd in(ends[1]);
     ChildOptions options;
-    options.out = ends[1];
+    options.out = in.get();
+    options.new_session = true;
     const auto pid = start_child(argv, options);
-    ::close(ends[1]);
-    std::string text;
-    if (pid) {
-        pollfd readable{ends[0], POLLIN, 0};
-        char chunk[512];
-        while (text.size() < limit) {
-            const auto size =
-                ::poll(&readable, 1, static_cast<int>(patience.count())) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
-            if (size <= 0) break;
-            text.append(chunk, static_cast<std::size_t>(size));
-        }
-    }
-    ::close(ends[0]);
+    in.reset();
     if (!pid) return std::nullopt;
-    ::kill(*pid, SIGKILL);  // the child has printed enough, or hangs
-    int status = 0;
-    ::waitpid(*pid, &status, 0);
+    std::string text;
+    const auto until = steady_clock::now() + patience;
+    while (text.size() < limit) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now()).count();
+        pollfd readable{out.get(), POLLIN, 0};
+        const int ready = left > 0 ? ::poll(&readable, 1, static_cast<int>(left)) : 0;
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) break;
+        char chunk[16384];
+        const auto size =
+            posix::retried([&] { return ::read(out.get(), chunk, std::min(sizeof chunk, limit - text.size())); });
+        if (size <= 0) break;
+        text.append(chunk, static_cast<std::size_t>(size));
+    }
+    ::kill(-*pid, SIGKILL);  // it has printed enough, or hangs, or has left a child behind
+    wait_for_child(*pid);
     return text;
 }
 

@@ -40,8 +40,8 @@ int status_of(const std::vector<std::string>& argv, const ChildOptions& options)
 /// Finds a program of Orange beside the client, or else on PATH.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-/// Runs `argv` until it has printed `limit` bytes or printed nothing for `patience`, kills it, and returns the output.
-/// Returns nothing if it cannot be started.
+/// Runs `argv` until it has printed `limit` bytes, has closed its output, or `patience` is over. Then kills it and the
+/// programs that it has started, and returns the output. Returns nothing if it cannot be started.
 std::optional<std::string> output_of(const std::vector<std::string>& argv, std::size_t limit = 4096,
                                      std::chrono::milliseconds patience = std::chrono::seconds(5));
 

@@ -1,18 +1,12 @@
 #include "client/dashboard/clipboard.hpp"
 
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstdlib>
-#include <utility>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "client/connection/child.hpp"
-#include "common/base/system.hpp"
-#include "common/posix/retried.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -29,87 +23,40 @@ struct Source {
     std::vector<std::string> argv;
 };
 
-const std::vector<Source>& sources() {
-    static const std::vector<Source> k_sources = {
-        {"WAYLAND_DISPLAY", "wl-clipboard", {"wl-paste", "--no-newline", "--type", "image/png"}},
-        {"DISPLAY", "xclip", {"xclip", "-selection", "clipboard", "-t", "image/png", "-o"}}};
-    return k_sources;
-}
-
-bool is_set(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0';
+/// Returns what the program prints, if that is a picture.
+Result<std::string> picture_from(const Source& source) {
+    const auto until = steady_clock::now() + k_patience;
+    auto bytes = connection::output_of(source.argv, k_largest_picture + 1, k_patience);
+    std::string why = "The clipboard has no picture";
+    if (!bytes) {
+        why = std::string("To take pictures from the clipboard, install ") + source.package;
+    } else if (bytes->size() > k_largest_picture) {
+        why = "The picture in the clipboard is larger than 32 MiB";
+    } else if (steady_clock::now() >= until) {
+        why = source.argv.front() + " did not read the clipboard within 5 s";
+    } else if (bytes->starts_with(k_png)) {
+        return std::move(*bytes);
+    }
+    return {ErrorCode::unavailable, why};
 }
 
 }  // namespace
 
-Result<void> Clipboard::start() {
-    if (out_) return {};
-    std::string missing;
-    for (const auto& source : sources()) {
-        if (!is_set(source.variable)) continue;
-        int ends[2];
-        if (system::make_pipe(ends) != 0) return io_error("making a pipe", errno);
-        UniqueFd out(ends[0]);
-        const UniqueFd in(ends[1]);
-        ::fcntl(out.get(), F_SETFL, ::fcntl(out.get(), F_GETFL) | O_NONBLOCK);
-        connection::ChildOptions options;
-        options.out = in.get();
-        options.new_session = true;  // keys of the terminal must not reach it
-        const auto program = connection::start_child(source.argv, options);
-        if (!program) {
-            if (missing.empty()) missing = source.package;
-            continue;
-        }
-        program_ = *program;
-        out_ = std::move(out);
-        name_ = source.argv.front();
-        bytes_.clear();
-        until_ = steady_clock::now() + k_patience;
-        return {};
+Result<std::string> clipboard_picture() {
+    static const Source k_sources[] = {
+        {"WAYLAND_DISPLAY", "wl-clipboard", {"wl-paste", "--no-newline", "--type", "image/png"}},
+        {"DISPLAY", "xclip", {"xclip", "-selection", "clipboard", "-t", "image/png", "-o"}}};
+    std::optional<Error> first;
+    for (const auto& source : k_sources) {
+        const char* value = std::getenv(source.variable);
+        if (value == nullptr || *value == '\0') continue;
+        auto picture = picture_from(source);
+        if (picture) return picture;
+        if (!first) first = picture.error();
     }
-    if (missing.empty()) {
-        return {
-            ErrorCode::unavailable,
+    if (first) return *first;
+    return {ErrorCode::unavailable,
             "There is no clipboard to read here (WAYLAND_DISPLAY and DISPLAY are not set); give the path of a file"};
-    }
-    return {ErrorCode::unavailable, "To take pictures from the clipboard, install " + missing};
-}
-
-std::optional<Result<std::string>> Clipboard::receive() {
-    using Picture = Result<std::string>;
-    if (!out_) return std::nullopt;
-    const auto refuse = [&](const std::string& why) {
-        end();
-        return Picture(Error(ErrorCode::unavailable, why));
-    };
-    for (;;) {
-        char chunk[65536];
-        const auto got = posix::retried([&] { return ::read(out_.get(), chunk, sizeof chunk); });
-        if (got < 0 && errno == EAGAIN) {
-            if (steady_clock::now() < until_) return std::nullopt;
-            return refuse(name_ + " did not read the clipboard within 5 s");
-        }
-        if (got <= 0) break;
-        bytes_.append(chunk, static_cast<std::size_t>(got));
-        if (bytes_.size() > k_largest_picture) return refuse("The picture in the clipboard is larger than 32 MiB");
-    }
-    if (!bytes_.starts_with(k_png)) return refuse("The clipboard has no picture");
-    end();
-    return Picture(std::exchange(bytes_, {}));
-}
-
-std::optional<Clipboard::Time> Clipboard::deadline() const {
-    return out_ ? std::optional(until_) : std::nullopt;
-}
-
-/// Ends the program, which has nothing more to say.
-void Clipboard::end() {
-    out_.reset();
-    if (program_ <= 0) return;
-    ::kill(program_, SIGKILL);
-    (void)posix::retried([&] { return ::waitpid(program_, nullptr, 0); });
-    program_ = -1;
 }
 
 }  // namespace orange::dashboard

@@ -83,7 +83,7 @@ bool Exchange::receive() {
 std::optional<steady_clock::time_point> Exchange::silent_at() const {
     for (const auto& [id, open] : open_) {  // in the order of sending
         const auto purpose = open.request.purpose;
-        const bool is_long = purpose == Purpose::act || purpose == Purpose::create || purpose == Purpose::upload;
+        const bool is_long = purpose == Purpose::act || purpose == Purpose::create;
         if (!is_long) return open.sent + k_patience;
     }
     return std::nullopt;

@@ -10,12 +10,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <list>
 #include <memory>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "client/connection/caller_environment.hpp"
 #include "client/connection/child.hpp"
+#include "client/dashboard/background.hpp"
 #include "client/dashboard/clipboard.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/file_sender.hpp"
@@ -70,14 +73,7 @@ std::string_view shown_by(const State& state) {
 class Program {
   public:
     Program(const Paths& paths, State initial, const std::vector<hosts::Host>& hosts)
-        : paths_(paths),
-          core_(with_hosts(std::move(initial), hosts)),
-          wire_(paths, incoming_from(0)),
-          sender_(
-              paths.home, [this](const Request& request) { send(request); },
-              [this](const Request& request, Error error) {
-                  apply(core_.on_reply(request, std::move(error), moment()));
-              }) {
+        : paths_(paths), core_(with_hosts(std::move(initial), hosts)), wire_(paths, incoming_from(0)) {
         for (const auto& host : hosts) {
             const auto number = host_wires_.size() + 1;
             const auto greet = [this, number](const rpc::HelloNotification& hello) {
@@ -123,14 +119,13 @@ class Program {
     /// Returns the functions that receive a daemon's messages; `host` is its number, as in Row::host.
     Incoming incoming_from(std::size_t host) {
         return {[this](const Request& request, Result<Answer> reply) {
-                    if (request.purpose == Purpose::upload) return sender_.on_reply(request, reply);
                     apply(core_.on_reply(request, std::move(reply), moment()));
                 },
                 [this, host](const rpc::EventNotification& event) { apply(core_.on_event(event, moment(), host)); },
                 [this](const std::string& task) { apply(core_.on_screen(task, moment())); },
                 [this, host](Link::State state, std::string why) {
                     note("link " + std::to_string(host) + " " + std::to_string(static_cast<int>(state)));
-                    if (state != Link::State::up) sender_.drop(host);
+                    if (state != Link::State::up && host == 0) sendings_.clear();
                     apply(core_.on_link(state, std::move(why), moment(), host));
                 }};
     }
@@ -170,7 +165,36 @@ class Program {
             if (request.files.empty()) {
                 send(request);
             } else {
-                sender_.begin(std::move(request));
+                send_with_files(std::move(request));
+            }
+        }
+    }
+
+    /// Sends the request's files, and the request behind them (take_uploads()).
+    void send_with_files(Request request) {
+        const auto files = std::exchange(request.files, {});
+        auto& sending = sendings_.emplace_back(std::move(request), Uploads());
+        const auto begun = sending.second.start([paths = paths_, files] { return send_files(paths, files); });
+        if (begun) return;
+        const auto refused = std::move(sending.first);
+        sendings_.pop_back();
+        apply(core_.on_reply(refused, begun.error(), moment()));
+    }
+
+    void take_uploads() {
+        for (auto at = sendings_.begin(); at != sendings_.end();) {
+            auto uploads = at->second.take();
+            if (!uploads) {
+                ++at;
+                continue;
+            }
+            auto request = std::move(at->first);
+            at = sendings_.erase(at);
+            if (*uploads) {
+                request.params["files"] = **uploads;
+                send(request);
+            } else {
+                apply(core_.on_reply(request, uploads->error(), moment()));
             }
         }
     }
@@ -195,12 +219,12 @@ class Program {
         const auto no_later_than = [&](const auto& due) {
             if (due) until = std::min(until, *due);
         };
-        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline(), clipboard_.deadline()})
-            no_later_than(due);
+        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline()}) no_later_than(due);
         for (const auto& wire : host_wires_) no_later_than(wire->next_time());
         std::vector<pollfd> ready = {{STDIN_FILENO, POLLIN, 0}, {signal_pipe[0], POLLIN, 0}, waits_for(wire_)};
         for (const auto& wire : host_wires_) ready.push_back(waits_for(*wire));
-        ready.push_back({clipboard_.descriptor(), POLLIN, 0});
+        ready.push_back({picture_.descriptor(), POLLIN, 0});
+        for (const auto& [request, uploads] : sendings_) ready.push_back({uploads.descriptor(), POLLIN, 0});
         const auto left = std::chrono::ceil<milliseconds>(until - now).count();
         ::poll(ready.data(), ready.size(), static_cast<int>(std::max<long>(0, left)));
         if (ready[1].revents != 0) take_signals();
@@ -210,7 +234,8 @@ class Program {
             if (ready[i + 3].revents != 0) host_wires_[i]->receive();
         }
         for (const auto& input : decoder_.expire(steady_clock::now())) handle(input);
-        if (auto picture = clipboard_.receive()) apply(core_.on_picture(std::move(*picture), moment()));
+        if (auto picture = picture_.take()) apply(core_.on_picture(std::move(*picture), moment()));
+        take_uploads();
         reap_children();
     }
 
@@ -296,9 +321,7 @@ class Program {
                     remember(each.text);
                     break;
                 case Outside::What::take_picture:
-                    if (const auto begun = clipboard_.start(); !begun) {
-                        apply(core_.on_picture(begun.error(), moment()));
-                    }
+                    take_picture();
                     break;
                 case Outside::What::suspend:
                     suspend();
@@ -314,6 +337,14 @@ class Program {
                     for (const auto& wire : host_wires_) wire->start();
                     break;
             }
+        }
+    }
+
+    /// Begins to read the clipboard, unless it is read already.
+    void take_picture() {
+        if (picture_.is_running()) return;
+        if (const auto begun = picture_.start(clipboard_picture); !begun) {
+            apply(core_.on_picture(begun.error(), moment()));
         }
     }
 
@@ -389,8 +420,9 @@ class Program {
     Decoder decoder_;
     Wire wire_;
     std::vector<std::unique_ptr<HostWire>> host_wires_;
-    FileSender sender_;
-    Clipboard clipboard_;
+    using Uploads = Background<Result<std::vector<std::string>>>;
+    std::list<std::pair<Request, Uploads>> sendings_;  ///< requests whose files are on their way
+    Background<Result<std::string>> picture_;
     std::ofstream trace_;
     bool ended_ = false;
     int by_signal_ = 0;

@@ -55,7 +55,6 @@ enum class Purpose {
     permit,
     act,
     create,
-    upload,
     add_project,
     moves
 };

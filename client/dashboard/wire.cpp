@@ -1,14 +1,9 @@
 #include "client/dashboard/wire.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <thread>
 #include <utility>
 
 #include "client/connection/autostart.hpp"
 #include "client/connection/daemon_socket.hpp"
-#include "common/base/system.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -22,39 +17,28 @@ constexpr milliseconds k_soon{200}, k_later{2000}, k_fresh{10'000};
 
 }  // namespace
 
-Wire::~Wire() {
-    if (start_descriptor_ >= 0) ::close(start_descriptor_);
-}
-
 void Wire::start() {
-    if (starting_) return;
+    if (start_.is_running()) return;
     lost_at_ = steady_clock::now();
     retry_at_ = lost_at_;
     retry();
-    int ends[2];
     if (exchange_.is_open()) return;
-    if (system::make_pipe(ends) != 0) return lose(io_error("making a pipe", errno).message);
-    incoming_.link(Link::State::starting, "");
-    starting_ = std::make_shared<Start>();
-    start_descriptor_ = ends[0];
-    // A daemon may take many seconds to start. q must not wait for that, so the thread is detached.
-    std::thread([start = starting_, paths = paths_, end = ends[1]] {
+    // A daemon may take many seconds to start.
+    const auto begun = start_.start([paths = paths_] {
         const auto started = connection::connect_or_start(paths);
-        if (!started) start->problem = started.error().message;
-        start->done.store(true);
-        ::close(end);
-    }).detach();
+        return started ? std::string() : started.error().message;
+    });
+    if (!begun) return lose(begun.error().message);
+    incoming_.link(Link::State::starting, "");
 }
 
 /// Handles the result of a start, when there is one.
 void Wire::take_start() {
-    if (!starting_ || !starting_->done.load()) return;
-    const auto start = std::exchange(starting_, nullptr);
-    ::close(std::exchange(start_descriptor_, -1));
-    if (exchange_.is_open()) return;
+    auto problem = start_.take();
+    if (!problem || exchange_.is_open()) return;
     retry_at_ = {};
     retry();
-    if (!exchange_.is_open()) lose(start->problem);
+    if (!exchange_.is_open()) lose(std::move(*problem));
 }
 
 void Wire::lose(std::string why) {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 
+#include "client/dashboard/background.hpp"
 #include "client/dashboard/exchange.hpp"
 #include "common/config/paths.hpp"
 
@@ -17,7 +16,6 @@ class Wire {
   public:
     Wire(Paths paths, Incoming incoming)
         : paths_(std::move(paths)), incoming_(std::move(incoming)), exchange_(incoming_) {}
-    ~Wire();
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
@@ -25,7 +23,7 @@ class Wire {
     void start();
     void send(const Request& request) { exchange_.send(request); }
     /// Returns the descriptor to poll; -1 if there is none.
-    int descriptor() const { return exchange_.is_open() ? exchange_.descriptor() : start_descriptor_; }
+    int descriptor() const { return exchange_.is_open() ? exchange_.descriptor() : start_.descriptor(); }
     bool has_unsent() const { return exchange_.has_unsent(); }
     /// Passes on the messages that have arrived.
     void receive();
@@ -36,19 +34,13 @@ class Wire {
     bool is_silent() const;
 
   private:
-    /// The result of another thread that waits for a daemon.
-    struct Start {
-        std::atomic<bool> done = false;
-        std::string problem;  ///< read when `done`; empty: the daemon runs
-    };
     void take_start();
     void lose(std::string why);
 
     Paths paths_;
     Incoming incoming_;
     Exchange exchange_;
-    std::shared_ptr<Start> starting_;
-    int start_descriptor_ = -1;  ///< readable when the start is done
+    Background<std::string> start_;  ///< of a daemon; its result is the problem, empty: the daemon runs
     std::chrono::steady_clock::time_point retry_at_{}, lost_at_{};
 };
 
