@@ -11,6 +11,8 @@ namespace orange::dashboard {
 
 /// The row of a task shows this while a comment is made or changed.
 inline constexpr const char* k_commenting = "commenting";
+/// What is done while a task is created whose files are sent before it.
+inline constexpr const char* k_creating_with_files = "sending files";
 
 /// Makes a request from typed parameters.
 template <class Method>

@@ -280,6 +280,8 @@ class Core {
     Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;
+    std::size_t forms_ = 0;          ///< how many were made
+    std::size_t picture_form_ = 0;   ///< the form for which the clipboard is read
     std::size_t inputs_ = 0;         ///< of the person
     std::size_t asked_to_quit_ = 0;  ///< the value of `inputs_` when q was refused because of a text
     std::string asked_to_reject_;    ///< the task whose r was refused last because of a comment's text
@@ -377,7 +379,7 @@ bool is_comment(const Request& request);
 std::string_view task_of_draft(std::string_view name);
 /// Returns the key that opens the prompt for a comment's text with this name in State::drafts.
 const char* key_of_draft(std::string_view name);
-/// Returns the name in State::drafts of a prompt's text; `request`: of a comment.
+/// Returns the name in State::drafts of a prompt's text; `request`: of a comment or a denial.
 std::string draft_key(Prompt::For what, const std::string& task, const Request& request);
 /// Edits a line by one key. Returns true if the key changed the text or moved the cursor.
 bool edit_line(std::string& text, std::size_t& cursor, const Key& key);

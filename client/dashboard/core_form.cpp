@@ -109,6 +109,12 @@ std::vector<AgentFile> files_in(const Form& form) {
     return files;
 }
 
+/// Drops the pictures that no field names any more.
+void drop_pictures(Form& form) {
+    const auto paths = paths_in(form.fields[k_files].value);
+    std::erase_if(form.pictures, [&](const auto& each) { return std::ranges::find(paths, each.first) == paths.end(); });
+}
+
 }  // namespace
 
 void Core::open_form(Moment now, Effects& effects) {
@@ -124,6 +130,7 @@ void Core::open_form(Moment now, Effects& effects) {
         return;
     }
     Form form;
+    form.number = ++forms_;
     form.fields = {
         {"summary", "", {}, "empty: the agent asks you what to do", 0},
         {"context", "", {}, "none (Ctrl-e opens $EDITOR)", 0},
@@ -242,6 +249,7 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
     if (key == "Esc" || key == "C-c") {
         const bool typed = std::ranges::any_of(std::array{k_summary, k_context, k_files},
                                                [&](FieldAt each) { return !form.fields[each].value.empty(); });
+        drop_pictures(form);
         if (typed) {
             state_.kept_form = std::move(form);
             say("What you typed is kept: c offers it again", false, now);
@@ -254,6 +262,7 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
     } else if (key == "Enter") {
         send_form(now, effects);
     } else if (key == "C-v") {
+        picture_form_ = form.number;
         effects.outside.push_back({Outside::What::take_picture});
         state_.message = Message{"Reading the clipboard …", false, now.wall};
     } else if (key == "C-e" && !chosen) {
@@ -269,11 +278,12 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
 }
 
 Effects Core::on_picture(Result<std::string> picture, Moment now) {
-    if (!state_.form) return {};  // it was closed meanwhile
+    if (!state_.form || state_.form->number != picture_form_) return {};  // it was closed meanwhile
     if (!picture) {
         say(picture.error().message, true, now);
         return {};
     }
+    drop_pictures(*state_.form);
     auto& pictures = state_.form->pictures;
     auto name = std::string("clipboard.png");
     for (int i = 2; pictures.contains(name); ++i) name = "clipboard-" + std::to_string(i) + ".png";
@@ -319,9 +329,10 @@ void Core::send_form(Moment now, Effects& effects) {
     auto request = request_of(params, Purpose::create);
     request.task = *params.id;
     request.files = files_in(*state_.form);
-    request.doing = "creating";
+    request.doing = request.files.empty() ? "creating" : k_creating_with_files;
     request.done = "created";
     request.title = params.summary.empty() ? std::string("The task") : cut(clean(params.summary), 40);
+    drop_pictures(*state_.form);
     state_.sent_forms[request.task] = std::move(*state_.form);
     state_.form.reset();
     state_.message = Message{"Creating " + (params.summary.empty() ? "a task" : request.title) + " …", false, now.wall};

@@ -219,10 +219,10 @@ void Core::deny(Moment now) {
     Prompt prompt;
     prompt.what = Prompt::For::deny;
     prompt.task = page.task;
-    prompt.label = "Denied: what " + page.title + " should do instead";
+    prompt.label = "Denied: what " + page.title + " should do instead, or nothing";
     prompt.request = action_of(std::move(params), page.task, "denying", "denied");
     prompt.request.host = page.host;
-    const auto draft = state_.drafts.find(draft_key(prompt.what, prompt.task, {}));
+    const auto draft = state_.drafts.find(draft_key(prompt.what, prompt.task, prompt.request));
     if (draft != state_.drafts.end()) prompt.text = draft->second;
     prompt.cursor = prompt.text.size();
     state_.prompt = std::move(prompt);

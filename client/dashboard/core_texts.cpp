@@ -6,6 +6,7 @@
 #include "client/dashboard/hosts.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/permit_methods.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -47,6 +48,7 @@ bool is_comment(const Request& request) {
 
 std::string draft_key(Prompt::For what, const std::string& task, const Request& request) {
     auto key = std::to_string(static_cast<int>(what)) + " " + task;
+    if (request.method == rpc::TaskDeny::k_name) return key + " " + dump(request.params.at("number"));
     if (request.method != rpc::TaskCommentChange::k_name) return key;
     return key + " " + dump(request.params.at("change")) + dump(request.params.at("numbers"));
 }
@@ -202,8 +204,14 @@ void Core::send_prompt(Moment now, Effects& effects) {
     const auto task = std::ranges::find(state_.tasks, prompt.task, &Row::id);
     const bool sends_comments = prompt.what == Prompt::For::reject && task != state_.tasks.end() && task->drafts > 0;
     const bool denies = prompt.what == Prompt::For::deny;
-    if (trim(prompt.text).empty() && denies) return;
-    if (trim(prompt.text).empty() && !sends_comments) {
+    if (denies && (!state_.permit || state_.permit->over)) {
+        close_prompt(false);
+        const bool has_text = !trim(prompt.text).empty();
+        if (has_text) state_.drafts.emplace(draft_key(Prompt::For::send, prompt.task, {}), prompt.text);
+        return say(std::string("Not sent: the request is over") + (has_text ? "; s offers the text as a message" : ""),
+                   true, now);
+    }
+    if (trim(prompt.text).empty() && !sends_comments && !denies) {
         close_prompt(false);
         return say("Nothing was sent: the text is empty", false, now);
     }
@@ -217,12 +225,9 @@ void Core::send_prompt(Moment now, Effects& effects) {
                                                      : "the task is busy";
         return say("Not sent, and kept: " + why, true, now);
     }
-    if (denies && (!state_.permit || state_.permit->over)) {
-        return say("Not sent, and kept: the request is over", true, now);
-    }
     auto request = prompt.request;
     if (denies) {
-        request.params["text"] = text;
+        if (!text.empty()) request.params["text"] = text;
         state_.permit.reset();
     } else if (prompt.what == Prompt::For::reject) {
         rpc::TaskReject params;
@@ -263,8 +268,10 @@ void Core::reject(Effects& effects, Moment now) {
 /// Quits; the first time not, if a text would be lost.
 void Core::quit(Effects& effects, Moment now) {
     const bool is_known = asked_to_quit_ > 0 && asked_to_quit_ + 1 == inputs_;
-    const bool is_sending =
-        std::ranges::any_of(state_.busy, [](const auto& busy) { return busy.second == k_commenting; });
+    const auto is_doing = [&](std::string_view what) {
+        return std::ranges::any_of(state_.busy, [&](const auto& busy) { return busy.second == what; });
+    };
+    const bool is_sending = is_doing(k_commenting), is_creating = is_doing(k_creating_with_files);
     // A task of another project is not in the list.
     const bool has_text = std::ranges::any_of(state_.drafts, [&](const auto& draft) {
         const std::string id(task_of_draft(draft.first));
@@ -273,9 +280,11 @@ void Core::quit(Effects& effects, Moment now) {
                             draft.first == draft_key(Prompt::For::reject, id, {});
         return is_its && (task == state_.tasks.end() || !task->ended);
     });
-    if ((!has_text && !is_sending) || is_known) return effects.outside.push_back({Outside::What::quit});
+    if ((!has_text && !is_sending && !is_creating) || is_known) return effects.outside.push_back({Outside::What::quit});
     asked_to_quit_ = inputs_;
-    say("A text is not sent; q again quits", true, now);
+    const std::string what =
+        is_creating ? "The files of a new task are being sent, and it is not created yet" : "A text is not sent";
+    say(what + "; q again quits", true, now);
 }
 
 Effects Core::on_edited(std::optional<std::string> text, Moment now, const std::string& error) {

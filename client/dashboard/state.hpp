@@ -236,6 +236,7 @@ struct FormField {
 struct Form {
     std::vector<FormField> fields;
     std::size_t at = 0;
+    std::size_t number = 0;                      ///< never used again
     std::map<std::string, Bytes> pictures = {};  ///< from the clipboard, by their names in the field "files"
 };
 

@@ -189,14 +189,11 @@ TEST_CASE("The page has exact rows on every size of screen, whatever a request s
     }
 }
 
-TEST_CASE("n denies with a text, and nothing without one") {
+TEST_CASE("n denies with a text, and with the usual one without") {
     PermitDesk desk;
     desk.press("n");
     REQUIRE(desk.core.state().prompt);
     CHECK_THAT(desk.screen(), Holds("npm install left-pad"));
-    desk.press("Enter");
-    CHECK(desk.core.state().prompt);
-    CHECK(desk.methods().empty());
     desk.type("yes, but yarn");
     desk.press("Esc");
     CHECK(desk.methods().empty());
@@ -213,7 +210,11 @@ TEST_CASE("n denies with a text, and nothing without one") {
     desk.press("a");
     desk.tell({permit_of(3)});
     desk.press("n");
-    CHECK(desk.core.state().prompt->text == "yes, but yarn");  // it was not taken
+    CHECK(desk.core.state().prompt->text.empty());  // that text was for another request
+    desk.press("Enter");
+    CHECK(desk.answered() == 3);
+    CHECK(desk.last(Purpose::act).params.value("text", "").empty());
+    CHECK_FALSE(desk.is_open());
 }
 
 TEST_CASE("A request that is not all there can be denied, and not allowed") {
@@ -277,7 +278,11 @@ TEST_CASE("A request that is answered elsewhere takes no answer, and y for it ne
     CHECK_THAT(typing.screen(), Holds("> use yarn"));
     typing.press("Enter");
     CHECK(typing.methods().empty());
-    CHECK(std::ranges::any_of(typing.core.state().drafts, [](const auto& each) { return each.second == "use yarn"; }));
+    typing.press("Esc");  // the error
+    typing.press("Esc");
+    typing.press("s");
+    REQUIRE(typing.core.state().prompt);
+    CHECK(typing.core.state().prompt->text == "use yarn");
 }
 
 TEST_CASE("Of several requests the oldest is shown, Tab goes to the next, and a new one changes nothing") {

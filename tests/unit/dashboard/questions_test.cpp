@@ -497,6 +497,7 @@ TEST_CASE("The form takes files by their paths, and pictures from the clipboard"
     REQUIRE(desk.outside.size() == 1);
     CHECK(desk.outside.back().what == dashboard::Outside::What::take_picture);
     (void)desk.core.on_picture(std::string("first"), desk.now);
+    desk.press("C-v");
     (void)desk.core.on_picture(std::string("second"), desk.now);
     CHECK(desk.core.state().form->fields[2].value.ends_with("\" clipboard.png clipboard-2.png"));
     desk.press("Enter");
@@ -539,6 +540,55 @@ TEST_CASE("A clipboard without a picture changes nothing in the form, and a pict
     CHECK(desk.core.state().form->fields[2].value.empty());
     desk.press("Enter");
     CHECK(desk.last(Purpose::create).files.empty());
+}
+
+TEST_CASE("A picture comes into the form for which it was taken, and goes with its name") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    desk.type("First");
+    desk.press("C-v");
+    desk.press("Enter");
+    desk.press("c");
+    (void)desk.core.on_picture(std::string("late"), desk.now);
+    CHECK(desk.core.state().form->fields[2].value.empty());
+    desk.type("Second");
+    desk.press("C-v");
+    desk.press("Esc");
+    desk.press("c");  // the same form
+    (void)desk.core.on_picture(std::string("first"), desk.now);
+    REQUIRE(desk.core.state().form->pictures.size() == 1);
+    for (int i = 0; i < 2; ++i) desk.press("Tab");
+    desk.press("C-u");
+    desk.press("C-v");
+    (void)desk.core.on_picture(std::string("second"), desk.now);
+    CHECK(desk.core.state().form->fields[2].value == "clipboard.png");
+    REQUIRE(desk.core.state().form->pictures.size() == 1);
+    CHECK(*desk.core.state().form->pictures.at("clipboard.png") == "second");
+    desk.press("C-u");
+    desk.press("Esc");
+    CHECK(desk.core.state().kept_form->pictures.empty());
+}
+
+TEST_CASE("q asks once while the files of a new task are sent") {
+    Desk desk({running("aaaa0000")});
+    const auto quits = [&] {
+        desk.press("q");
+        return !desk.outside.empty() && desk.outside.back().what == dashboard::Outside::What::quit;
+    };
+    desk.press("c");
+    desk.type("Fix it");
+    for (int i = 0; i < 2; ++i) desk.press("Tab");
+    desk.type("a.png");
+    desk.press("Enter");
+    CHECK_FALSE(quits());
+    CHECK_THAT(desk.screen(), Holds("not created yet; q again quits"));
+    CHECK(quits());
+    desk.outside.clear();
+    desk.press("j");
+    CHECK_FALSE(quits());
+    desk.answer(Purpose::create, Json{{"task", Json::object()}});
+    desk.press("j");
+    CHECK(quits());
 }
 
 TEST_CASE("While a task is being created, the form for the next one is empty") {
