@@ -11,7 +11,7 @@ namespace orange::dashboard {
 
 /// The row of a task shows this while a comment is made or changed.
 inline constexpr const char* k_commenting = "commenting";
-/// What is done while a task is created whose files are sent before it.
+/// A new task has this in State::busy while its files are sent, and until it is created.
 inline constexpr const char* k_creating_with_files = "sending files";
 
 /// Makes a request from typed parameters.

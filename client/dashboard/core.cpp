@@ -186,7 +186,9 @@ Effects Core::on_link(Link::State link, std::string why, Moment now, std::size_t
             state_.message.reset();  // otherwise it would hide that the daemon is gone
         // Open requests get no reply any more. The list will show whether they were carried out.
         const auto lost = std::erase_if(state_.busy, [&](const auto& busy) { return host_of(busy.first) == 0; });
-        if (lost > 0) say("The daemon stopped before it answered; the list shows the result", true, now);
+        const char* form = state_.sent_forms.empty() ? "" : ", and c opens the form again";
+        if (lost > 0)
+            say(std::string("The daemon stopped before it answered; the list shows the result") + form, true, now);
         if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);
         state_.sent_forms.clear();
         state_.many.clear();
