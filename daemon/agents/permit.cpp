@@ -13,14 +13,6 @@ constexpr std::size_t k_longest_permit_text = 256 * 1024;
 /// Members that say best what is asked for, the best one first.
 constexpr const char* k_telling[] = {"command", "file_path", "filepath", "filePath", "path", "url", "patterns"};
 
-std::string line_for_people(std::string_view text) {
-    return printable(text);
-}
-
-std::string lines_for_people(std::string_view text) {
-    return printable(text, true);
-}
-
 std::string as_text(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -75,7 +67,7 @@ std::optional<Permit> permit_in(const Harness& harness, std::string_view object,
     if (!parsed || !parsed->is_object()) return std::nullopt;
     const auto& json = *parsed;
     Permit permit;
-    const auto tool = line_for_people(text_member(json, harness.permits.tool));
+    const auto tool = revealed(text_member(json, harness.permits.tool));
     if (tool.empty() || std::ranges::find(harness.permits.except, tool) != harness.permits.except.end()) {
         return std::nullopt;
     }
@@ -88,17 +80,17 @@ std::optional<Permit> permit_in(const Harness& harness, std::string_view object,
     }
     const auto input = found->is_object() ? *found : Json{{"input", *found}};
     const auto first = telling_member(input);
-    permit.text = lines_for_people(whole_text(input, first));
+    permit.text = revealed(whole_text(input, first), true);
     if (permit.text.size() > k_longest_permit_text) {
         permit.text = std::string(first_columns(permit.text, k_longest_permit_text / 4)) + "…";
         permit.whole = false;
     }
     const auto best = first.empty() ? std::string() : as_text(input[first]);
-    permit.line = ellipsized(best.empty() ? first_line(permit.text) : line_for_people(best), k_longest_permit_line);
+    permit.line = ellipsized(best.empty() ? first_line(permit.text) : revealed(best), k_longest_permit_line);
     // The description of a command is the model's comment on it: it asks for nothing.
     const bool is_commented = first == "command" && input.contains("description");
     const bool is_alone = !best.empty() && input.size() == (is_commented ? 2 : 1);
-    const bool is_short = is_alone && permit.line == line_for_people(best) && best.find('\n') == std::string::npos;
+    const bool is_short = is_alone && permit.line == revealed(best) && best.find('\n') == std::string::npos;
     if (permit.whole && is_short) permit.text = permit.line;
     return permit;
 }

@@ -69,6 +69,8 @@ TEST_CASE("Control characters of a request are shown") {
     CHECK(asked.line.find('\x1b') == std::string::npos);
     CHECK(asked.text.find('\r') == std::string::npos);
     CHECK_THAT(asked.line, Holds("\\x1b[2K\\x0d") && Holds("\\u202e"));
+    const auto hidden = permit({{"command", "ls\xe2\x80\x8d; rm\xe2\xa0\x80-rf"}});  // a joiner, a blank Braille sign
+    CHECK_THAT(hidden.line, Holds("\\u200d") && Holds("\\u2800"));
 }
 
 TEST_CASE("What is no request is none") {
