@@ -199,7 +199,7 @@ TEST_CASE("By mail a question is answered") {
         for (const auto* folder : {"box/new", "box/cur"}) std::filesystem::create_directories(root / folder);
         text = with_name(std::move(text), "[\"sendmail\"", "[\"" + sendmail.string() + "\"");
         return with_name(std::move(text), "pathlib.Path.home() / \"Maildir/.orange\"",
-                    "pathlib.Path(\"" + (root / "box").string() + "\")");
+                         "pathlib.Path(\"" + (root / "box").string() + "\")");
     });
     check_answer(phone, [&](const std::string& text) {
         const auto file = phone.orange.root() / "box/1";

@@ -302,6 +302,19 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::review, "", {}, k_start};
              s.view.needed_before = Need::help;
          }},
+        {"another request of its agent's program is the need now",
+         [](Scene& s) {
+             s.view.needs = {Need::answer, "", {}, k_start, 2};
+             s.view.needed_before = Need::answer;
+             s.view.permit_before = 1;
+         },
+         12},
+        {"the same request still waits",
+         [](Scene& s) {
+             s.view.needs = {Need::answer, "", {}, k_start, 2};
+             s.view.needed_before = Need::answer;
+             s.view.permit_before = 2;
+         }},
         {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 12},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
