@@ -49,6 +49,8 @@ TEST_CASE("JSON-RPC's own errors are the request's fault, an unknown number is i
     CHECK(rpc::code_from(rpc::k_method_not_found) == ErrorCode::invalid_argument);
     CHECK(rpc::code_from(rpc::k_parse_error) == ErrorCode::invalid_argument);
     CHECK(rpc::code_from(12345) == ErrorCode::internal);
+    CHECK(rpc::is_unknown_method(rpc::error_from_json({{"code", rpc::k_method_not_found}, {"message", "no"}})));
+    CHECK_FALSE(rpc::is_unknown_method(rpc::error_from_json({{"code", rpc::k_invalid_params}, {"message", "no"}})));
 }
 
 TEST_CASE("An error object of any shape becomes an error") {
