@@ -282,8 +282,7 @@ void Core::quit(Effects& effects, Moment now) {
     });
     if ((!has_text && !is_sending && !is_creating) || is_known) return effects.outside.push_back({Outside::What::quit});
     asked_to_quit_ = inputs_;
-    const std::string what =
-        is_creating ? "The files of a new task are being sent, and it is not created yet" : "A text is not sent";
+    const std::string what = is_creating ? "The files of a new task are still being sent" : "A text is not sent";
     say(what + "; q again quits", true, now);
 }
 

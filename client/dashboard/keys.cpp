@@ -423,7 +423,8 @@ std::vector<Line> help_lines(const State& state) {
     heading("Elsewhere");
     for (const char* text : {
              "In a question only y is yes; every other key is no.",
-             "In a program's request y allows it once, after its last line was seen; n denies it, with a text.",
+             "In a program's request y allows it once, after its last line was seen; n denies it, with or without a "
+             "text.",
              "In a text, Ctrl-e opens $EDITOR, Ctrl-u deletes it; Esc keeps it for next time.",
              "In the form of a new task, Ctrl-v takes a picture from the clipboard.",
              "Ctrl-c closes what is open; in the list it quits.",

@@ -141,7 +141,7 @@ TEST_CASE("A daemon that is killed while it gets a file: the form comes again, a
     box.run({"kill", "-STOP", std::to_string(box.daemon_pid())});
     stage.press({"Enter"});
     CHECK(stage.press_all({"q"})[0].shows == "error");
-    stage.wait_for("not created yet; q again quits");
+    stage.wait_for("still being sent; q again quits");
     box.kill_daemon();
     stage.wait_for("c opens the form again");
     const auto links = stage.traced("link 0 1");

@@ -581,7 +581,7 @@ TEST_CASE("q asks once while the files of a new task are sent") {
     desk.type("a.png");
     desk.press("Enter");
     CHECK_FALSE(quits());
-    CHECK_THAT(desk.screen(), Holds("not created yet; q again quits"));
+    CHECK_THAT(desk.screen(), Holds("still being sent; q again quits"));
     CHECK(quits());
     desk.outside.clear();
     desk.press("j");
