@@ -575,7 +575,7 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
 TEST_CASE("how a program asks is read, and replaces its events where its human answers in the inbox") {
     const std::string begin =
         "name: mine\nprogram: x\nargv: {full: ['{event_args}', --, '{prompt}']}\n"
-        "events: {args: [-e, '{events}'], busy: [a], idle: [b]}\n";
+        "events: {args: [-e, '{events}'], busy: [a], idle: [b], question: [q]}\n";
     const std::string permits =
         "permits:\n  args: [-p, '{events}']\n  tool: tool_name\n  input: tool_input\n  done: [After, Failed]\n"
         "  allow: '{\"behavior\": \"allow\"}'\n  deny: '{\"behavior\": \"deny\", \"message\": {message}}'\n";
@@ -607,13 +607,15 @@ TEST_CASE("what is wrong with how a program asks is said with the line") {
         const auto loaded = load_harness(begin + rest, "mine.yml");
         return loaded ? std::string() : loaded.error().message;
     };
-    const std::string events = "events: {busy: [a], idle: [b]}\n";
-    const std::string good = "tool: t, input: i, allow: '{}', deny: '{\"m\": {message}}'";
+    const std::string events = "events: {busy: [a], idle: [b], question: [q]}\n";
+    const std::string good = "tool: t, input: i, done: [d], allow: '{}', deny: '{\"m\": {message}}'";
     CHECK(problem(events + "permits: {" + good + "}").empty());
     CHECK_THAT(problem(events + "permits: yes"), Holds("mine.yml:5:") && Holds("permits"));
     CHECK_THAT(problem(events + "permits: {allow: '{}'}"),
                Holds("permits.tool") && Holds("permits.input") && Holds("permits.deny"));
     CHECK_THAT(problem("permits: {" + good + "}"), Holds("events"));
+    CHECK_THAT(problem("events: {busy: [a], idle: [b]}\npermits: {" + good + "}"), Holds("events.question"));
+    CHECK_THAT(problem(events + "permits: {tool: t, input: i, allow: '{}', deny: '{}'}"), Holds("permits.done"));
     CHECK_THAT(problem(events + "permits: {" + good + ", args: [x]}"), Holds("events.args"));
     CHECK_THAT(problem(events + "permits: {tool: t, input: i, deny: '{}', allow: yes please}"),
                Holds("permits.allow") && Holds("JSON"));

@@ -297,7 +297,7 @@ TEST_CASE("a program asks where its task says, and else where its project does")
         RunnerWorld world;
         write_file(world.home() / "harnesses/asker.yml",
                    "name: asker\nprogram: true\nargv: {full: ['{event_args}', --, '{prompt}']}\n"
-                   "events: {args: [in-window], busy: [a], idle: [b]}\n"
+                   "events: {args: [in-window], busy: [a], idle: [b], question: [q]}\n"
                    "permits: {args: [in-inbox], tool: t, input: i, allow: '{}', deny: '{}'}\n");
         const auto id = world.make_task();
         auto& projects = world.house().world().projects;
