@@ -72,11 +72,11 @@ TEST_CASE("an agent that the kernel ended for its memory is one crash, told as t
         use.memory_limit = std::int64_t{12} << 30;
         use.at_limit = 1;
         dies_of_memory(world, id, Role::reviewer, use);
-        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Tells("12.0") && Tells("limits.memory"));
+        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Holds("12 GiB") && Tells("limits.memory"));
     }
     SECTION("because the machine had none left") {
         dies_of_memory(world, id, Role::reviewer, use);
-        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Tells("12.0") && !Holds("limits.memory"));
+        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Holds("12 GiB") && !Holds("limits.memory"));
     }
     CHECK(world.record(id).task.crash_count() == 1);
     CHECK_FALSE(world.record(id).run_of(Role::reviewer));
