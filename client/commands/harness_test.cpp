@@ -329,7 +329,7 @@ class Trial {
         create.project = "scratch";
         create.summary = std::string(k_summary) + (options_.executor.empty() ? "" : " demo:walls");
         create.harness = options_.name;
-        create.review_harness = "demo";
+        create.review_harness = options_.permissions == "reduced" ? options_.name : "demo";  // which has only full
         create.workflow = "default";
         if (options_.trust) create.trust = {options_.name};
         create.caller = caller_environment();

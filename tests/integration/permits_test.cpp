@@ -51,6 +51,7 @@ struct AskerBox : Sandbox {
         id = call(params).task.fields.id.value;
         wait_for_status(id, "planning");
         name = short_id(id);
+        place_of_work = worktree(id);
     }
     /// Lets the program ask, and waits until that is a need.
     std::string ask(const Json& input) {
@@ -70,15 +71,16 @@ struct AskerBox : Sandbox {
         return done.out;
     }
     std::string answer(const std::string& number) {
-        const auto file = worktree(id) / ("answered." + number);
+        const auto file = place_of_work / ("answered." + number);
         eventually("the hook ends", [&] { return fs::exists(file); });
-        CHECK(read_file(worktree(id) / ("status." + number)) == "0\n");
-        CHECK(read_file(worktree(id) / ("err." + number)).empty());
+        CHECK(read_file(place_of_work / ("status." + number)) == "0\n");
+        CHECK(read_file(place_of_work / ("err." + number)).empty());
         return read_file(file);
     }
     bool was_made(const std::string& number) { return fs::exists(worktree(id) / ("made." + number)); }
 
     std::string id, name;
+    fs::path place_of_work;  // known also while no daemon runs
 };
 
 }  // namespace
