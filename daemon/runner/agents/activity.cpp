@@ -383,19 +383,23 @@ void Activities::mark_unknown_error(TaskRecord& record) const {
 }
 
 bool Activities::is_in_doubt(const TaskRecord& record) const {
+    const bool is_told = engine::find_notice(record, NoticeKind::agent_dialog) != nullptr;
     return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
         const auto* seen = known(record, run);
-        return seen != nullptr && seen->in_doubt;
+        if (seen == nullptr) return false;
+        const bool waits = seen->seen && seen->seen->activity == Activity::waiting;
+        const bool is_put_off =
+            waits && !is_told && !runner_.permits.waits(record.task.id, run.run);  // see is_asking()
+        return seen->in_doubt || is_put_off;
     });
 }
 
 bool Activities::is_due(const TaskRecord& record) const {
-    return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
-        const auto* seen = known(record, run);
-        const bool waits = seen != nullptr && seen->seen && seen->seen->activity == Activity::waiting;
-        return seen != nullptr && (seen->contradicted_since.has_value() || (waits && is_asking(record, run)) ||
-                                   seen->silence.is_due(world_.clock.now(), patience_with(record)));
-    });
+    return is_in_doubt(record) || std::ranges::any_of(record.runs, [&](const AgentRun& run) {
+               const auto* seen = known(record, run);
+               return seen != nullptr && (seen->contradicted_since.has_value() ||
+                                          seen->silence.is_due(world_.clock.now(), patience_with(record)));
+           });
 }
 
 std::vector<Role> Activities::awaited(const TaskRecord& record) const {

@@ -73,7 +73,8 @@ class Activities : Owner {
     /// its program, or shows nothing that Orange recognises.
     bool is_due(const TaskRecord& record) const;
 
-    /// True if an agent's window contradicts the events of its program, and the events still count.
+    /// True if an agent has to be looked at again soon: its window contradicts the events of its program, and the
+    /// events still count, or it shows a dialog of which nobody was told yet.
     bool is_in_doubt(const TaskRecord& record) const;
 
     /// Returns the number of tasks whose agents this object remembers.
