@@ -18,6 +18,7 @@ namespace {
 class Desktop {
   public:
     explicit Desktop(Sandbox& box) : folder_(box.root() / "desktop") {
+        fs::create_directories(folder_);
         for (const char* program : {"wl-paste", "xclip"}) {
             write_file(folder_ / program, "#!/bin/sh\n. \"$0.script\"\n");
             fs::permissions(folder_ / program, fs::perms::owner_all);

@@ -128,6 +128,8 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
     if (harness.events.are_told()) {
         const auto path = agents::events_file(runner_.agents.run_folder(record), run.run);
         if (known.events.read(harness, world_.files, path)) {
+            // What this daemon reads first may be old.
+            if (known.events.last().asks) known.asked_at = known.said ? world_.clock.now() : run.began_at();
             known.said = true;
             known.told_at = world_.clock.now();
             known.contradicted_since.reset();
@@ -684,7 +686,7 @@ bool Activities::is_asking(const TaskRecord& record, const AgentRun& run) const 
         return true;
     const auto* seen = known(record, run);
     if (seen == nullptr || !seen->events.last().asks) return false;
-    return world_.clock.now() - seen->told_at < k_dialog_stands;  // the call of its hook comes
+    return world_.clock.now() - seen->asked_at < k_dialog_stands;  // the call of its hook comes
 }
 
 Permits::EventsOf Activities::events_of(const TaskRecord& record) const {

@@ -149,6 +149,7 @@ class Activities : Owner {
         bool said = false;        ///< its program has sent an event
         bool recognised = false;  ///< its program or its window showed something that its definition names
         Timestamp told_at{};      ///< when its last event was read
+        Timestamp asked_at{};     ///< when the event of its last request was read, or before this daemon
         std::optional<Timestamp> contradicted_since;
         bool in_doubt = false;  ///< its window contradicts its last event, and may still be drawn
         bool usage_limit = false;

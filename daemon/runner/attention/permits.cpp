@@ -80,6 +80,8 @@ Awaitable<Result<std::string>> Permits::wait(TaskId task, Handle permit) {
             world_.journal.write(*record, "permit.over", std::move(fields));
         }
     }
+    // The program's own dialog may stand in the window now.
+    if (!permit->answer) co_await runner_.activities.update(task);
     runner_.reconciler.wake(task);
     co_return answer;
 }

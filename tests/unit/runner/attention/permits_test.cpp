@@ -415,6 +415,8 @@ TEST_CASE("What came before an answer confirms none") {
 TEST_CASE("An event of a hook whose call comes raises no notice") {
     AskingWorld world;
     const auto id = world.start();
+    world.tell(id, {{"event", "busy"}});
+    world.look(id);
     world.tell(id, {{"event", "question"}, {"tool", "Bash"}, {"input_hash", "x"}, {"ask", "late"}});
     world.look(id);
     CHECK(attention(world, id) == "none");
