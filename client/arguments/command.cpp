@@ -36,7 +36,8 @@ void number(CLI::App& app, const char* name, std::optional<int>& into, const cha
 }
 
 void files(CLI::App& app, commands::FileOptions& into) {
-    app.add_option("--file", into.paths, "File for the agent, such as a picture; a copy goes to the task's folder")
+    app.add_option("--file", into.paths,
+                   "File for the agent, such as a picture, one for each --file; a copy goes to the task's folder")
         ->allow_extra_args(false)
         ->type_name("PATH");
     // For `orange --host` alone (commands/host.cpp); help, manual and completion leave out what is in no group.

@@ -110,10 +110,11 @@ Result<PermitChoice> choose_permit(const rpc::TaskShow::Reply& reply, std::optio
         if (!wish.allows) return PermitChoice{*number, nullptr};
         // Nobody has seen a request that comes only now under this number.
         const auto open = commands_for(reply, "allow");
-        return {ErrorCode::not_found, "request " + output::permit_word(reply.task, *number) +
-                                          " is not open: it was answered, or is over. To see what became of it:\n"
-                                          "  orange history " +
-                                          id + (open.empty() ? "" : "\nOpen is:" + open)};
+        return {ErrorCode::not_found,
+                "request " + output::permit_word(reply.task, *number) +
+                    " is not open: it was answered, is over, or never came. To see what became of it:\n"
+                    "  orange history " +
+                    id + (open.empty() ? "" : "\nOpen is:" + open)};
     }
     if (!wish.allows) return PermitChoice{*number, nullptr};
     if (!permit->whole) return {ErrorCode::forbidden, output::not_whole_text(reply.task, *number)};

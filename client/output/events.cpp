@@ -126,13 +126,12 @@ std::string permit_sentence(const std::string& type, const Json& event) {
     const auto what = ": " + first_of(event, {"request", "tool"});
     if (type == "permit.asked") return "the " + text_of(event, "role") + " asks, " + request + what;
     const auto decision = text_of(event, "decision"), text = text_of(event, "text");
-    const auto done = decision == "allow" ? "allowed" : "denied";
+    const auto done =
+        std::string(decision == "allow" ? " was allowed" : " was denied") + " by the " + text_of(event, "by");
     if (type == "permit.over") {
-        return request + (decision.empty() ? " is over, " : std::string(" was ") + done + ", ") +
-               text_of(event, "how") + what;
+        return request + (decision.empty() ? " is over" : done) + ", " + text_of(event, "how") + what;
     }
-    return request + " was " + done + " by the " + text_of(event, "by") + what +
-           (text.empty() ? "" : "; the agent was told: " + text);
+    return request + done + what + (text.empty() ? "" : "; the agent was told: " + text);
 }
 
 struct Named {

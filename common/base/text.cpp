@@ -207,7 +207,7 @@ std::string revealed(std::string_view text, bool keep_newlines) {
         const auto length = sequence_at(rest, point);
         const bool is_joined = is_mark(point);
         const bool is_hidden = is_unsteady(point) || is_among(k_empty, point) || (is_joined && marks >= k_most_marks);
-        if (is_hidden) append_escape(out, "\\u%04x", point);
+        if (is_hidden) append_escape(out, point > 0xFFFF ? "\\U%08x" : "\\u%04x", point);
         if (!is_hidden) out += rest.substr(0, length);
         marks = is_joined ? marks + 1 : point == '\n' ? k_most_marks : 0;
         rest.remove_prefix(length);

@@ -85,11 +85,12 @@ std::optional<Permit> permit_in(const Harness& harness, std::string_view object,
         permit.text = std::string(first_columns(permit.text, k_longest_permit_text / 4)) + "…";
         permit.whole = false;
     }
-    const auto best = first.empty() ? std::string() : as_text(input[first]);
+    auto best = first.empty() ? std::string() : as_text(input[first]);
+    const bool is_described = first == "command" && input.contains("description");
+    if (is_described) best += " (description: " + as_text(input["description"]) + ")";
     permit.line = ellipsized(best.empty() ? first_line(permit.text) : revealed(best), k_longest_permit_line);
-    // The description of a command is the model's comment on it: it asks for nothing.
-    const bool is_commented = first == "command" && input.contains("description");
-    const bool is_alone = !best.empty() && input.size() == (is_commented ? 2 : 1);
+    if (permit.line.empty()) permit.line = permit.text = "(nothing)";
+    const bool is_alone = !best.empty() && input.size() == (is_described ? 2 : 1);
     const bool is_short = is_alone && permit.line == revealed(best) && best.find('\n') == std::string::npos;
     if (permit.whole && is_short) permit.text = permit.line;
     return permit;

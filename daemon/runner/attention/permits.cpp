@@ -271,10 +271,9 @@ void Permits::tell_settled(const TaskRecord& record, const EventsOf& events_of) 
         fields["decision"] = std::string(answer.allowed ? "allow" : "deny");
         fields["at"] = to_rfc3339(answer.at);
         if (!answer.text.empty()) fields["text"] = answer.text;
-        if (*fate) {
-            fields["by"] = name_text(Role::human);
-            fields["evidence"] = answer.evidence;
-        } else {
+        fields["by"] = name_text(Role::human);
+        fields["evidence"] = answer.evidence;
+        if (!*fate) {
             fields["how"] =
                 std::string("but the program did not confirm it: its agent ended, or its window had answered");
         }

@@ -43,7 +43,11 @@ std::string message_of(const std::string& text, const Json& tasks) {
     for (const auto& task : tasks) {
         if (tasks.size() > 1) message += "\n" + word(task, "short_id") + ": " + word(task, "summary") + "\n";
         if (const auto question = word(task, "question"); !question.empty()) message += "\n" + question + "\n";
-        if (const auto request = word(task, "request"); !request.empty()) message += "\n" + request + "\n";
+        // Its lines are an agent's, and none of them looks like one of Orange.
+        if (const auto request = word(task, "request"); !request.empty()) {
+            message += "\n";
+            for (const auto line : split_lines(request)) message += "    " + std::string(line) + "\n";
+        }
         const auto changes = task.find("changes");
         if (changes != task.end() && changes->value("commits", 0) > 0) {
             message += "\n" + counted(changes->value("commits", std::size_t{}), "commit") + ", " +

@@ -27,8 +27,11 @@ Permit permit(const Json& input, const std::string& tool = "Bash", bool cut = fa
 TEST_CASE("A command is a request of one line, whatever the model says about it") {
     const auto asked = permit({{"command", "npm install left-pad"}, {"description", "lists the files"}});
     CHECK(asked.tool == "Bash");
-    CHECK(asked.line == "npm install left-pad");
+    CHECK(asked.line == "npm install left-pad (description: lists the files)");
     CHECK(asked.is_short());
+    CHECK(permit({{"command", "ls"}}).line == "ls");
+    CHECK_FALSE(permit({{"command", "ls"}, {"description", "a\nb"}}).is_short());
+    CHECK_THAT(permit({{"command", "ls"}, {"description", std::string(300, 'x') + "end"}}).text, Holds("xend"));
 }
 
 TEST_CASE("Nothing that a program asks for is left out of the text") {
@@ -47,6 +50,7 @@ TEST_CASE("Nothing that a program asks for is left out of the text") {
     const auto none = permit(Json::object(), "Stop");
     CHECK(none.tool == "Stop");
     CHECK(none.whole);
+    CHECK(none.line == "(nothing)");
     const auto text = permit("only a text", "Odd");
     CHECK_THAT(text.text, Holds("only a text"));
 }

@@ -74,7 +74,7 @@ TEST_CASE("Every byte and every two bytes come out of printable as harmless, val
 TEST_CASE("A revealed text hides no character") {
     CHECK(revealed("a\u00a0b\u2800c\u3164d\u115fe\u3000f") == "a\\u00a0b\\u2800c\\u3164d\\u115fe\\u3000f");
     CHECK(revealed("a\u200bb\u200dc\u2060d\u00ade\ufe0ff\U000E0041g") ==
-          "a\\u200bb\\u200dc\\u2060d\\u00ade\\ufe0ff\\ue0041g");
+          "a\\u200bb\\u200dc\\u2060d\\u00ade\\ufe0ff\\U000e0041g");
     CHECK(revealed("g\u0301\u0301\u0301h\u0301") == "g\u0301\u0301\\u0301h\u0301");
     CHECK(revealed("\u0301a\n\u0301b", true) == "\\u0301a\n\\u0301b");  // they would stand on something else
     CHECK(revealed("\x1b[2Ja\u202eb\xff\tc\nd") == "\\x1b[2Ja\\u202eb\\xff c ⏎ d");

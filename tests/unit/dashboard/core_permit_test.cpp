@@ -164,7 +164,7 @@ TEST_CASE("No part of a request is left out or hidden") {
     std::string all;
     for (const auto& row : dashboard::permit_lines(page, 80)) all += row.text() + " ";
     for (const char* shown : {"\\x1b]0;title\\x07", "\\x1b[31mrm\\x0d", "x\\u202ey\\u200bz\\u00a0a\\u2800b\\u3164c",
-                              "c\\ufe0fd\\ue0041e\\u00adf", "\\u0301g", "\\u0301h\\xff"}) {
+                              "c\\ufe0fd\\U000e0041e\\u00adf", "\\u0301g", "\\u0301h\\xff"}) {
         CHECK_THAT(all, Holds(shown));
     }
     CHECK(std::ranges::none_of(all, [](unsigned char c) { return c < 0x20 || c == 0x7f; }));
