@@ -167,7 +167,7 @@ void PermitAnswer::describe(auto& v) {
     v.optional("text", text, "what the agent was told");
     v.optional("evidence", evidence, "how the human was identified");
     v.required("at", at, "when");
-    v.sparse("before", before, "how many events of whoever asked had come since the request");
+    v.sparse("before", before, "how many events of the asking agent had come since the request");
 }
 
 void TaskRecord::describe(auto& v) {
