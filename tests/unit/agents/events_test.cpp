@@ -230,6 +230,7 @@ TEST_CASE("What became of a request is known from the events after it") {
     CHECK_FALSE(file.reader.asked("a")->made);
     CHECK(file.reader.asked("b")->made + file.reader.asked("c")->made == 1);  // two equal calls are two
     CHECK_FALSE(file.reader.asked("c")->turn_over);
+    CHECK(file.state() == "busy");
     event("PostToolUse", "h1");
     file.read();
     CHECK(file.reader.asked("a")->made);
