@@ -108,7 +108,7 @@ Result<PermitChoice> choose_permit(const rpc::TaskShow::Reply& reply, std::optio
     const auto permit = std::ranges::find(reply.permits, *number, &rpc::PermitView::number);
     if (permit == reply.permits.end()) {
         if (!wish.allows) return PermitChoice{*number, nullptr};
-        // Nobody has seen a request that comes only now under this number.
+        // A request that comes only now under this number was seen by nobody.
         const auto open = commands_for(reply, "allow");
         return {ErrorCode::not_found,
                 "request " + output::permit_word(reply.task, *number) +

@@ -174,8 +174,7 @@ bool EventReader::follow_calls(const Harness& harness, std::string_view line, co
     if (!told && !is_done) return false;
     const auto call = call_in(harness.permits, json);
     if (is_done) {
-        // A program without other signs works again.
-        if (last_.asks) last_ = Statement{Activity::busy, {}};
+        request_answered();
         // Equal calls are made in the order in which they were asked for; one that was denied is never made.
         AskedCall* made = nullptr;
         for (auto& each : calls_) {

@@ -70,6 +70,10 @@ class EventReader {
     bool read(const Harness& harness, FileSystem& files, const Path& path);
 
     const Statement& last() const { return last_; }
+    /// If the last event is a request: it was answered, so the program works again, also one that does not tell it.
+    void request_answered() {
+        if (last_.asks) last_ = Statement{Activity::busy, {}};
+    }
     /// True if the program said that it has taken that message.
     bool has_taken(const std::string& id) const { return taken_.contains(id); }
     /// Returns the conversation that was named last.

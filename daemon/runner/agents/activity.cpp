@@ -128,7 +128,7 @@ Awaitable<Activities::WindowFacts> Activities::see(const TaskRecord& record, Rol
     if (harness.events.are_told()) {
         const auto path = agents::events_file(runner_.agents.run_folder(record), run.run);
         if (known.events.read(harness, world_.files, path)) {
-            // What this daemon reads first may be old.
+            // The first events that a daemon reads may be old.
             if (known.events.last().asks) known.asked_at = known.said ? world_.clock.now() : run.began_at();
             known.said = true;
             known.told_at = world_.clock.now();
@@ -682,11 +682,18 @@ bool Activities::mark(TaskRecord& record) {
 }
 
 bool Activities::is_asking(const TaskRecord& record, const AgentRun& run) const {
-    if (runner_.permits.waits(record.task.id, run.run) || runner_.permits.was_just_answered(record, run.run))
-        return true;
+    if (runner_.permits.waits(record.task.id, run.run)) return true;
     const auto* seen = known(record, run);
     if (seen == nullptr || !seen->events.last().asks) return false;
     return world_.clock.now() - seen->asked_at < k_dialog_stands;  // the call of its hook comes
+}
+
+void Activities::request_answered(const TaskRecord& record, Role role) {
+    const auto* run = record.run_of(role);
+    if (run == nullptr || known(record, *run) == nullptr) return;
+    auto& known = known_of(record, *run);
+    known.events.request_answered();
+    known.contradicted_since.reset();  // its window still shows the dialog
 }
 
 Permits::EventsOf Activities::events_of(const TaskRecord& record) const {

@@ -38,6 +38,9 @@ class Activities : Owner {
     /// answers to its program is written into the history.
     void close(TaskRecord& record, Role role);
 
+    /// Called when its human has answered what the role's program asked: the program works again, as far as is known.
+    void request_answered(const TaskRecord& record, Role role);
+
     /// Sets every remembered time that is later than `now` to `now`: the clock was wrong then.
     void end_times_at(Timestamp now);
 
@@ -199,7 +202,7 @@ class Activities : Owner {
     /// True if the notice says that a limit is over and that an agent waits for its human.
     bool asks_to_resume(const TaskRecord& record) const;
     void mark_and_save(TaskRecord& record);
-    /// True if the run's program asks through Orange, or was just answered so: its dialog needs no notice.
+    /// True if the run's program asks through Orange, or is about to: its dialog needs no notice.
     bool is_asking(const TaskRecord& record, const AgentRun& run) const;
     Permits::EventsOf events_of(const TaskRecord& record) const;
     void lift(const AgentRun& run, const WatchedRun& seen);

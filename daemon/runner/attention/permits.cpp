@@ -178,6 +178,7 @@ Awaitable<Result<Outcome>> Permits::answer(TaskId task, std::int64_t number, boo
     CO_TRY(turns_.try_save(record));
     permit->answer = agents::permit_answer(entry.harness, allowed, text.empty() ? k_denied : text);
     permit->changed->notify();
+    runner_.activities.request_answered(record, permit->role);
     Outcome outcome;
     outcome.notes.push_back((allowed ? "allowed " : "denied ") + name + ": " + permit->request.tool + ": " +
                             permit->request.line);
@@ -218,7 +219,7 @@ void Permits::look(const TaskId& task, const AgentRun& run, const agents::Readin
     for (const auto& each : all->second) {
         if (each->run != run.run) continue;
         const auto* call = events.asked(each->key);
-        // Of several requests, nobody knows whose dialog it was.
+        // The dialog in the window may belong to any of several requests.
         const bool has_gone =
             of_run == 1 && each->seen_in_window && reading.activity != Activity::waiting && !reading.dialog;
         if (call != nullptr) each->later = call->later;
@@ -235,14 +236,6 @@ void Permits::end_of_others(const TaskRecord& record) {
         const auto* run = record.run_of(each->role);
         if (run == nullptr || run->run != each->run) end(each, "its agent has ended");
     }
-}
-
-bool Permits::was_just_answered(const TaskRecord& record, const RunId& run) const {
-    constexpr auto k_drawn_within = std::chrono::seconds(3);
-    const auto now = world_.clock.now();
-    return std::ranges::any_of(record.permits_answered, [&](const PermitAnswer& answer) {
-        return answer.run == run && now >= answer.at && now - answer.at < k_drawn_within;
-    });
 }
 
 void Permits::settle(TaskRecord& record, const EventsOf& events_of) const {

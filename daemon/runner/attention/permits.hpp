@@ -66,8 +66,6 @@ class Permits : Owner {
     std::vector<std::shared_ptr<const OpenPermit>> of(const TaskId& task) const;
     /// True if the run has a request that is open, or about to be.
     bool waits(const TaskId& task, const RunId& run) const;
-    /// True for the first seconds after an answer, in which the window still shows the dialog.
-    bool was_just_answered(const TaskRecord& record, const RunId& run) const;
 
     /// Called when the run's sources were read: ends requests that the window has answered. `reading` is what they say.
     void look(const TaskId& task, const AgentRun& run, const agents::Reading& reading,

@@ -33,6 +33,16 @@ Harness talker() {
     return harness;
 }
 
+/// A program that asks its human.
+Harness asker() {
+    auto harness = talker();
+    harness.permits.tool = "tool_name";
+    harness.permits.input = "tool_input";
+    harness.permits.done = {"PostToolUse", "done"};
+    harness.permits.allow = "yes";
+    return harness;
+}
+
 struct EventFile {
     void add(const std::string& text) { std::ofstream(path, std::ios::app | std::ios::binary) << text; }
     bool read() { return reader.read(harness, files, path); }
@@ -207,10 +217,7 @@ TEST_CASE("what names no conversation that may become an argument names none") {
 
 TEST_CASE("What became of a request is known from the events after it") {
     EventFile file;
-    file.harness.permits.tool = "tool_name";
-    file.harness.permits.input = "tool_input";
-    file.harness.permits.done = {"PostToolUse"};
-    file.harness.permits.allow = "yes";
+    file.harness = asker();
     const auto event = [&](const std::string& name, const std::string& hash, const std::string& key = "") {
         Json line = {{"hook_event_name", name}, {"tool_name", "Bash"}, {"tool_input_hash", hash}};
         if (!key.empty()) line["ask"] = key;
@@ -246,11 +253,8 @@ TEST_CASE("What became of a request is known from the events after it") {
 
 TEST_CASE("A definition may name the member by which a call is known again") {
     EventFile file;
-    file.harness.permits.tool = "tool_name";
-    file.harness.permits.input = "tool_input";
+    file.harness = asker();
     file.harness.permits.id = "id";
-    file.harness.permits.done = {"done"};
-    file.harness.permits.allow = "yes";
     file.add(R"({"hook_event_name":"PermissionRequest","id":"per_1","ask":"a"})"
              "\n");
     file.add(R"({"hook_event_name":"PermissionRequest","id":"per_2","ask":"b"})"
@@ -264,11 +268,8 @@ TEST_CASE("A definition may name the member by which a call is known again") {
 
 TEST_CASE("A sub-agent that asks has not gone on because the agent has") {
     EventFile file;
-    file.harness.permits.tool = "tool_name";
-    file.harness.permits.input = "tool_input";
+    file.harness = asker();
     file.harness.permits.agent = "agent_id";
-    file.harness.permits.done = {"PostToolUse"};
-    file.harness.permits.allow = "yes";
     const std::string ask = R"({"hook_event_name":"PermissionRequest","tool_name":"Bash",)";
     file.add(ask + R"("tool_input_hash":"1","agent_id":"sub","ask":"a"})"
                    "\n");

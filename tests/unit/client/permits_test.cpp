@@ -1,7 +1,8 @@
 // `orange allow` and `orange deny`: which request they answer, when they ask before, and how requests are shown.
 #include "client/commands/permits.hpp"
 
-#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "client/output/permits.hpp"
@@ -71,8 +72,14 @@ struct Answering {
         CHECK(ran.status == 0);
         return daemon.requests().back();
     }
+    /// What the terminal shows.
+    std::string shown() {
+        std::ifstream in(folder.path() / "shown");
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
     std::string reply_to(const Json& request) {
-        std::this_thread::sleep_for(pause);
+        // What is typed early has reached the terminal when that shows it.
+        while (!echoed.empty() && shown().find(echoed + "\r\n") == std::string::npos) std::this_thread::yield();
         const auto id = request["params"].value("id", std::string("4f2a"));
         if (id != "4f2a" && id != "v1.2" && id != k_id) {
             const auto error = rpc::error_json({ErrorCode::not_found, "there is no task " + id});
@@ -90,7 +97,7 @@ struct Answering {
     }
 
     std::vector<rpc::PermitView> permits = {some_permit(2, "npm ci"), some_permit(3, "cat <<E\nx\nE")};
-    std::chrono::milliseconds pause{0};  ///< before each reply
+    std::string echoed;  ///< a line that the terminal has to show before each reply
     test::TemporaryFolder folder;
     FakeDaemon daemon{folder.path() / "orange.sock", [this](const Json& r) { return std::vector{reply_to(r)}; }};
 };
@@ -232,8 +239,9 @@ TEST_CASE("At a terminal, a long request and one that is not named are shown and
     CHECK(last()["params"]["number"] == 2);
     orange.permits[0].request = std::string(5000, 'x');
     CHECK_THAT(orange.at_terminal("allow 4f2a.2", "n\n").out, Holds(" lines. [y/N]"));
-    orange.pause = std::chrono::milliseconds(500);
+    orange.echoed = "y";
     CHECK(orange.at_terminal("allow 4f2a.2", "n\n", "y\n").status == 1);
+    orange.echoed.clear();
     CHECK(orange.at_terminal("allow 4f2a --json", "y\n").status == 1);
     CHECK(last()["method"] == "task.show");
 }

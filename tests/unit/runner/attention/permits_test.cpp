@@ -74,6 +74,10 @@ struct AskingWorld : RunnerWorld {
         const auto before = std::filesystem::exists(file) ? read_file(file) : std::string();
         write_file(file, before + event.dump() + "\n");
     }
+    /// The command `make`, which most requests here ask for, was run.
+    void tell_made(const TaskId& id) {
+        tell(id, {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}});
+    }
     void show(const TaskId& id, const std::string& screen) { outside.tmux.screens[run(id).pane_id] = screen; }
     void look(const TaskId& id) {
         for (int i = 0; i < 2; ++i) now(looked(id));  // the second time for what has ended meanwhile
@@ -104,6 +108,7 @@ struct AskingWorld : RunnerWorld {
         look(id);
         return done;
     }
+    Activity activity(const TaskId& id) { return house().runner().activities.of(record(id), Role::worker)->activity; }
     Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
     std::string field(const HistoryEvent& event, const std::string& name) {
         const auto found = event.fields.find(name);
@@ -141,8 +146,9 @@ TEST_CASE("A request is a need, and its human's answer reaches the hook, once") 
     CHECK(world.needs(id).permit == 0);
     CHECK(world.answer(id, 1, true).error().code == ErrorCode::conflict);
     CHECK(world.events(id, "permit.answered").empty());  // the window may have answered first
+    CHECK(world.activity(id) == Activity::busy);
 
-    world.tell(id, {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}});
+    world.tell_made(id);
     world.look(id);
     const auto told = world.events(id, "permit.answered");
     REQUIRE(told.size() == 1);
@@ -159,6 +165,10 @@ TEST_CASE("The text of a denial reaches the hook, and the next event confirms it
     auto& asked = world.ask(id, "a");
     world.answer(id, 1, false, "use \"npm ci\"").value();
     CHECK(asked.answer->value() == R"({"ok":false,"why":"use \"npm ci\""})");
+    world.outside.clock.pass(5s);  // its program tells nothing of a denial
+    world.look(id);
+    CHECK(world.activity(id) == Activity::busy);
+    CHECK(attention(world, id) == "none");
     world.tell(id, {{"event", "idle"}});
     world.look(id);
     const auto told = world.events(id, "permit.answered");
@@ -176,7 +186,7 @@ TEST_CASE("An answer that crosses the window's does not count") {
     const auto id = world.start();
     world.ask(id, "a");
     world.answer(id, 1, false, "no").value();
-    world.tell(id, {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}});
+    world.tell_made(id);
     world.look(id);  // the window had said yes
     CHECK(world.events(id, "permit.answered").empty());
     CHECK(world.events(id, "permit.over").size() == 1);
@@ -194,7 +204,7 @@ TEST_CASE("What the window answers is over: by the call, by the end of the turn,
     AskingWorld world;
     const auto id = world.start();
     auto& called = world.ask(id, "a");
-    world.tell(id, {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}});
+    world.tell_made(id);
     world.look(id);
     REQUIRE(called.answer);
     CHECK(called.answer->value().empty());
@@ -338,7 +348,7 @@ TEST_CASE("A daemon that is killed at any step says yes to nothing") {
     const auto act = [&] {
         auto& asked = world.ask(id, "a");
         (void)world.answer(id, 1, true);
-        world.tell(id, {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}});
+        world.tell_made(id);
         world.look(id);
         return &asked;
     };
@@ -382,19 +392,18 @@ TEST_CASE("A daemon that is killed at any step says yes to nothing") {
 TEST_CASE("A call that was denied and is asked for again is the second request") {
     AskingWorld world;
     const auto id = world.start();
-    const Json done = {{"event", "done"}, {"tool", "Bash"}, {"input_hash", R"({"command":"make"})"}};
     world.ask(id, "a");
     world.answer(id, 1, false).value();
     world.ask(id, "b");
     world.answer(id, 2, true).value();
-    world.tell(id, done);
+    world.tell_made(id);
     world.look(id);
     const auto told = world.events(id, "permit.answered");
     REQUIRE(told.size() == 2);
     CHECK(world.field(told[0], "decision") == "deny");
     CHECK(world.field(told[1], "decision") == "allow");
     auto& third = world.ask(id, "c");
-    world.tell(id, done);
+    world.tell_made(id);
     world.look(id);
     CHECK(third.answer->value().empty());  // the window has allowed it
 }
