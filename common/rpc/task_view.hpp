@@ -6,6 +6,7 @@
 
 #include "common/model/activity.hpp"
 #include "common/model/check.hpp"
+#include "common/model/clash.hpp"
 #include "common/model/comment.hpp"
 #include "common/model/fields.hpp"
 #include "common/model/needs.hpp"
@@ -140,6 +141,7 @@ struct TaskView {
     std::string merges_into;                  ///< its parent's branch, if it is or was merged into that
     std::optional<PreviewView> preview = {};  ///< absent: its human has not tried its work
     std::optional<CommentCounts> comments = {};  ///< absent: there are none that are not resolved
+    std::vector<Clash> clashes = {};             ///< with active tasks, and with the branch that it is merged into
     void describe(auto& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
         v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
@@ -179,6 +181,7 @@ struct TaskView {
                  "the branch of its parent, if it is merged into that, or was; absent: into the default branch");
         v.optional("preview", preview, "the command with which its human tries the work; absent: none was started");
         v.optional("comments", comments, "comments on its lines that are not resolved; absent: there are none");
+        v.sparse("clashes", clashes, "where git could not merge its work after that of others, as it is known now");
     }
 };
 
