@@ -11,7 +11,9 @@
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/checkout.hpp"
+#include "daemon/git/clash.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/merge_tree.hpp"
 #include "daemon/git/signing.hpp"
 #include "daemon/git/worktrees.hpp"
 
@@ -33,40 +35,30 @@ bool is_inside(const fs::path& path) {
     return true;
 }
 
-/// Returns the .gitattributes of a commit that are regular files; git reads no others.
-Awaitable<Result<std::vector<TreeEntry>>> attribute_files(Git& git, std::string repo, std::string commit) {
-    CO_TRY(const auto listed, co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit)));
-    auto files = tree_entries(listed);
-    std::erase_if(files, [](const TreeEntry& entry) {
-        const fs::path path = entry.path;
-        return !entry.mode.starts_with("100") || path.filename() != ".gitattributes" || !is_inside(path);
-    });
-    co_return files;
+/// Returns the paths of a commit's .gitattributes that are regular files; git reads no others. `git grep` looks for
+/// them without naming all other files, and leaves out empty ones.
+Awaitable<Result<std::vector<std::string>>> attribute_files(Git& git, std::string repo, std::string commit) {
+    CO_TRY(const auto found, co_await attempt(git, std::move(repo),
+                                              words("grep", "--files-with-matches", "--text", "--null", "--full-name",
+                                                    "-e", "", commit, "--", ":(top,glob)**/.gitattributes")));
+    if (found.exit_status > 1) co_return command_failed(words("git", "grep", commit), found);
+    std::vector<std::string> paths;
+    for (const auto& piece : pieces(found.out)) {
+        if (piece.size() > commit.size()) paths.push_back(piece.substr(commit.size() + 1));  // after "<commit>:"
+    }
+    std::erase_if(paths, [](const std::string& path) { return !is_inside(path); });
+    co_return paths;
 }
 
-Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, TreeEntry file) {
-    CO_TRY(const auto text, co_await ask(git, repo, words("cat-file", "blob", file.object)));
-    const auto path = into / file.path;
+Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, std::string commit, std::string file) {
+    CO_TRY(const auto text, co_await ask(git, repo, words("cat-file", "blob", commit + ":" + file)));
+    const auto path = into / file;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     std::ofstream out(path, std::ios::binary);
     out << text;
     out.close();
     if (error || !out) co_return io_error("writing " + path.string(), error ? error.value() : EIO);
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std::string base) {
-    CO_TRY(remove_folder(git, request.scratch));
-    CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
-    std::error_code error;
-    for (const auto& folder : {fs::path(request.scratch).parent_path(), fs::path(request.scratch)}) {
-        const bool is_new = fs::create_directory(folder, error);
-        if (is_new) fs::permissions(folder, fs::perms::owner_all, error);
-        if (error) break;
-    }
-    if (error) co_return io_error("making " + request.scratch, error.value());
-    for (const auto& file : files) CO_TRY(co_await write_file(git, request.repo, request.scratch, file));
     co_return Result<void>{};
 }
 
@@ -93,26 +85,9 @@ Result<Pinned::Folder> opened(const std::string& path) {
 
 /// Returns the merged tree; conflict with the files if git cannot merge them.
 Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
-    auto dir = request.git_dir;
-    if (dir.empty()) {
-        CO_TRY(dir, co_await common_dir(git, request.repo));
-    }
-    CO_TRY(const auto folder, opened(request.scratch));
-    CO_TRY(const auto admin, opened(dir));
-    GitCommand command{Pinned(request.scratch, dir, dir, folder, admin),
-                       words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip)};
-    command.deadline = k_checkout_deadline;
-    CO_TRY(const auto done, co_await git.run(std::move(command)));
-    auto said = pieces(done.out);
-    if (done.exit_status > 1 || said.empty())
-        co_return command_failed(words("git", "merge-tree", base, request.tip), done);
-    auto tree = std::move(said.front());
-    said.erase(said.begin());
-    if (done.exit_status == 1) {
-        said.erase(std::unique(said.begin(), said.end()), said.end());
-        co_return conflict_in(request, said);
-    }
-    co_return tree;  // commit-tree refuses anything that is not a tree
+    CO_TRY(auto merged, co_await merge_trees(git, request, std::move(base), false));
+    if (!merged.conflicts.empty()) co_return conflict_in(request, merged.conflicts);
+    co_return std::move(merged.tree);  // commit-tree refuses anything that is not a tree
 }
 
 Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, std::string base,
@@ -127,20 +102,53 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, const MergeRequest& request, std::string base) {
-    auto made = co_await make_scratch(git, request, base);
-    Result<std::string> tree = std::string();
-    if (made) {
-        tree = co_await merged_tree(git, request, base);
-    } else {
-        tree = made.error();
+Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std::string base) {
+    CO_TRY(remove_folder(git, request.scratch));
+    CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
+    std::error_code error;
+    for (const auto& folder : {fs::path(request.scratch).parent_path(), fs::path(request.scratch)}) {
+        const bool is_new = fs::create_directory(folder, error);
+        if (is_new) fs::permissions(folder, fs::perms::owner_all, error);
+        if (error) break;
     }
-    (void)remove_folder(git, request.scratch);
+    if (error) co_return io_error("making " + request.scratch, error.value());
+    for (const auto& file : files) CO_TRY(co_await write_file(git, request.repo, request.scratch, base, file));
+    co_return Result<void>{};
+}
+
+std::map<std::string, std::string> apart_from(const MergeRequest& request) {
+    const auto objects = request.scratch + "/.objects";
+    return {{"GIT_OBJECT_DIRECTORY", objects}, {"GIT_ALTERNATE_OBJECT_DIRECTORIES", request.git_dir + "/objects"}};
+}
+
+Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request, std::string base, bool apart) {
+    auto dir = request.git_dir;
+    if (dir.empty()) {
+        CO_TRY(dir, co_await common_dir(git, request.repo));
+    }
+    CO_TRY(const auto folder, opened(request.scratch));
+    CO_TRY(const auto admin, opened(dir));
+    GitCommand command{Pinned(request.scratch, dir, dir, folder, admin),
+                       words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip)};
+    command.deadline = k_checkout_deadline;
+    if (apart) command.env = apart_from(request);
+    CO_TRY(const auto done, co_await git.run(std::move(command)));
+    auto said = pieces(done.out);  // the tree, then the paths that conflict
+    const bool is_whole = done.exit_status == 0 ? !said.empty() : done.exit_status == 1 && said.size() > 1;
+    if (!is_whole) co_return command_failed(words("git", "merge-tree", base, request.tip), done);
+    MergedTree merged{std::move(said.front())};
+    said.erase(said.begin());
+    said.erase(std::unique(said.begin(), said.end()), said.end());
+    if (done.exit_status == 1) merged.conflicts = std::move(said);
+    co_return merged;
+}
+
+Awaitable<Result<std::vector<std::string>>> conflicts_of(Git& git, const MergeRequest& request, std::string base) {
+    Trials trials(git, request);
+    CO_TRY(co_await trials.begin(base));
+    CO_TRY(const auto clashes, co_await trials.clash(base, request.tip));
     std::vector<std::string> files;
-    if (tree) co_return files;
-    const auto found = tree.error().details.find("files");
-    if (found == tree.error().details.end()) co_return tree.error();
-    for (const auto file : split_lines(found->second)) files.emplace_back(file);
+    for (const auto& file : clashes) files.push_back(shown_path(file.path));
     co_return files;
 }
 
