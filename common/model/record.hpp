@@ -347,6 +347,7 @@ struct TaskRecord {
     std::vector<TaskId> trouble_told = {};
     bool unapproved = false;
     bool into_parent = false;
+    std::set<TaskId> told_of = {};
     std::vector<UsageRow> usage = {};  ///< of runs that have ended
     std::vector<TimeRow> times = {};
     std::optional<TimeOpen> time_open = {};  ///< what is not in `times` yet

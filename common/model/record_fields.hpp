@@ -228,6 +228,7 @@ void TaskRecord::describe(auto& v) {
     v.sparse("unapproved_told", unapproved_told, "its sub-tasks that wait for an approval, as its human was told");
     v.sparse("trouble_told", trouble_told, "its sub-tasks that need its human's help, as its human was told");
     v.sparse("unapproved", unapproved, "an agent created it, and it does not start until a human approves it");
+    v.sparse("told_of", told_of, "tasks whose plans name files of this one's plan, as its worker was told");
     v.sparse("into_parent", into_parent, "it is merged into its parent's branch while its parent has not ended");
     v.sparse("usage", usage, "what its agents used whose runs have ended, by day, role, harness and model");
     v.sparse("times", times, "how long it was worked on, and waited, by day");

@@ -138,6 +138,7 @@ class Question {
             const auto& url = sight_.preview_url;
             return here(Need::review,
                         "the work is ready for your review" + answers_text(sight_.answered) +
+                            (sight_.clash.empty() ? "" : "; it " + sight_.clash) +
                             (url.empty() ? url : "; it runs at " + url),
                         command("diff"));
         }

@@ -40,7 +40,8 @@ struct NeedFacts {
     std::vector<std::string> living;  ///< names of the roles whose agents live
     std::int64_t answered = 0;        ///< comments on lines that were answered, and neither resolved nor asked again
     std::optional<PermitNeed> permit = {};  ///< the oldest request of its agents' programs that waits
-    std::string preview_url;                ///< where its human can try the work; empty: it does not run
+    std::string clash;        ///< a clause about another task in its human's review; empty: their work can be merged
+    std::string preview_url;  ///< where its human can try the work; empty: it does not run
 };
 
 /// True if an agent works in this state. A workflow that does not say so with `agent` has an exit rule for the state

@@ -57,6 +57,8 @@ void Api::hide(TaskView& view, const Call& call) const {
     for (auto& each : view.blockers) {
         if (!is_shown(TaskId{each.id}, call)) each.summary.clear();
     }
+    std::erase_if(view.clashes,
+                  [&](const Clash& clash) { return !clash.with.empty() && !is_shown(TaskId{clash.with}, call); });
 }
 
 Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store::Naming by) const {
@@ -196,6 +198,7 @@ TaskView Api::view(const TaskRecord& record) const {
         view.preview = PreviewView{preview->state, preview->url, preview->since};
     }
     if (const auto comments = runner_.comments.counts(record); comments.any()) view.comments = comments;
+    view.clashes = runner_.forecast.of(record.task.id);
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

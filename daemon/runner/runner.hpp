@@ -18,6 +18,7 @@
 #include "daemon/runner/checks/gates.hpp"
 #include "daemon/runner/checks/previews.hpp"
 #include "daemon/runner/loop/reconciler.hpp"
+#include "daemon/runner/merging/forecast.hpp"
 #include "daemon/runner/merging/merges.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/pulls/pull_sync.hpp"
@@ -74,6 +75,7 @@ struct Runner {
     Recovery recovery{*this};
     PullSync pull_sync{*this};
     Committed committed{world};
+    Forecast forecast{*this};
     Reconciler reconciler{*this};
 };
 

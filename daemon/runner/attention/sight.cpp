@@ -91,6 +91,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     sight.answered = runner.comments.counts(record).answered;
     sight.permit = permit_need(runner, record);
+    sight.clash = runner.forecast.clause_in_review(record);
     sight.preview_url = runner.previews.url_of(task.id);
     if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";

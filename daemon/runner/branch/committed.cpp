@@ -55,6 +55,7 @@ Awaitable<void> Committed::count() {
             auto name = project;
             const auto done = co_await refresh(std::move(name), std::move(ids));
             if (!done) log::debug("counts", done.error().message, {{"project", project}});
+            if (done && observer_) observer_(project);
         }
     }
     counting_ = false;

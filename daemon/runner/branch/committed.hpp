@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/runner/branch/branch.hpp"
@@ -28,6 +29,8 @@ class Committed {
     /// 300 ms after the last call, at the latest 3 s after the first. One git runs at a time. A count that fails is
     /// made again after the next call. Subscribers get an event `changes.counted` for each count that differs.
     void moved(const std::string& project);
+    /// Registers the function that is called with a project after the branches of its open tasks were counted.
+    void on_counted(std::function<void(const std::string&)> observer) { observer_ = std::move(observer); }
     /// Returns true from a call of moved() until the branches are counted.
     bool is_counting() const { return counting_; }
     /// Counts these tasks of one project at once: one git process, and three for each branch that has moved.
@@ -44,6 +47,7 @@ class Committed {
     void store(const TaskId& id, Counted counted);
 
     World& world_;
+    std::function<void(const std::string&)> observer_;
     std::map<TaskId, Counted> counted_;
     std::set<std::string> moved_;  ///< projects
     std::size_t calls_ = 0;

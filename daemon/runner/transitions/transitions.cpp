@@ -264,6 +264,8 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         raise(world_, changed, NoticeKind::unverified_review, same, "orange task show " + changed.task.id.value);
     }
     co_await note_handover(prepared, *definition);
+    const bool begins = to != nullptr && to->agent == Role::worker && changed.task.workspace;
+    if (begins) co_await tell_of_same_plans(world_, changed, synced.artifacts);
     const auto edited = co_await runner_.edits.commit(changed, std::move(by));
     if (!edited) {
         co_await undo(std::move(prepared));

@@ -169,6 +169,7 @@ inline TaskRecord full_record() {
     record.queued = true;
     record.queued_seq = 12;
     record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
+    record.told_of = {TaskId{"aaaabbbbccccddddeeeeg"}};
     record.blockers_gone = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
     record.asked = AskedTransition{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
