@@ -3,6 +3,8 @@
 // step sends the request of the command with that name.
 #include "client/commands/demo.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "client/commands/follow.hpp"
@@ -102,8 +104,8 @@ void Tour::on_event(const rpc::EventNotification& came) {
     const auto& event = came.event;
     const bool is_child = options_.delegate && !id_.empty() && came.task != id_;
     const auto type = output::text_of(event, "type");
-    if (type == "changes.counted" || type == "task.needs" || type == "agent.usage")
-        return;  // the demo's own sentences cover both
+    constexpr std::string_view k_left_out[] = {"changes.counted", "clashes.changed", "task.needs", "agent.usage"};
+    if (std::ranges::find(k_left_out, type) != std::end(k_left_out)) return;  // the demo's own sentences cover them
     const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
     std::string sentence = output::event_sentence(event);
     if (!to.empty() && is_child && to == "reviewing") reviewed_[came.task] = came.short_id;

@@ -4,6 +4,7 @@
 
 #include "client/commands/everywhere.hpp"
 #include "client/commands/task.hpp"
+#include "client/output/clashes.hpp"
 #include "client/output/format.hpp"
 #include "client/output/tasks.hpp"
 #include "client/output/tree.hpp"
@@ -81,9 +82,11 @@ class PagePrinter {
         if (form_) return put_formed(page, *form_), Result<void>{};
         TRY(const auto list, connection::reply_as<rpc::TaskList::Reply>(rpc::TaskList::k_name, page));
         output::put_now(output::task_list_part(list, SystemClock().now(), context_.style, searched_, shape_));
+        clashes_.add(list.tasks);
         return {};
     }
     void end() {
+        output::put(clashes_.text(context_.style));
         for (const auto& text : texts_) output::put(text);
         if (context_.json) output::put("]}\n");
     }
@@ -112,6 +115,7 @@ class PagePrinter {
     std::vector<std::string> texts_;  ///< the JSON of the pages
     bool has_task_ = false;
     output::Table::Shape shape_;
+    output::ClashNotes clashes_;  ///< empty in JSON, and in a form
 };
 
 }  // namespace

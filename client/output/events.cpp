@@ -120,6 +120,12 @@ std::string counted_sentence(const Json& event) {
            " -" + text_of(event, "removed");
 }
 
+/// Returns "its work clashes with 7c1d in cart.py, 2 hunks".
+std::string clashes_sentence(const Json& event) {
+    const auto text = text_of(event, "text");
+    return text.empty() ? "its work has no clashes any more" : "its work clashes " + text;
+}
+
 /// Returns "request 2 was denied by the human: npm install; the agent was told: use the lock file".
 std::string permit_sentence(const std::string& type, const Json& event) {
     const auto request = "request " + text_of(event, "number");
@@ -228,6 +234,7 @@ std::string event_sentence(const Json& event) {
     const auto type = text_of(event, "type");
     if (type == "status.changed") return status_sentence(event);
     if (type == "changes.counted") return counted_sentence(event);
+    if (type == "clashes.changed") return clashes_sentence(event);
     if (type == "notification") return "notification: " + message_of(event);
     if (type == "auto.advanced") return with_reason(moved(event) + ", automatically", event);
     if (type == "agent.spawned") return agent_sentence("started", event);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "client/output/clashes.hpp"
 #include "client/output/comments.hpp"
 #include "client/output/events.hpp"
 #include "client/output/families.hpp"
@@ -330,7 +331,9 @@ std::string large_files_text(const rpc::ChangeCounts& changes) {
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {
     Table::Shape first;
-    return task_list_part(reply, now, style, searched, first);
+    ClashNotes clashes;
+    clashes.add(reply.tasks);
+    return task_list_part(reply, now, style, searched, first) + clashes.text(style);
 }
 
 namespace {
@@ -393,6 +396,7 @@ class ListTable {
         for (const auto* column : shown_) {
             auto cell = cell_of(*column, member.at);
             cells.push_back(is_status(*column) ? marked(rows_[member.at], cell.text) : std::move(cell));
+            if (is_status(*column) && !task.clashes.empty()) cells.back().text += std::string(" ") + k_clash_mark;
         }
         cells.push_back({age_of(fields.updated_at, now_), k_dim});
         const std::string indent(member.depth * 2, ' ');
@@ -500,6 +504,10 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
         fields.add("try", preview->url.empty() ? preview->state : preview->url);
     }
     if (task.comments) fields.add("comments", comment_counts_text(*task.comments));
+    bool is_first_clash = true;
+    for (const auto& clash : task.clashes) {
+        fields.add(std::exchange(is_first_clash, false) ? "work" : "", clash_clause(clash), k_yellow);
+    }
     fields.more("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));
@@ -547,6 +555,9 @@ Lines why_lines(const rpc::TaskWhy::Reply& reply, const Style& style, const KeyF
     const auto* between = reply.task.needs.kind == Need::nothing ? ": " : ", waits for ";
     add_wrapped(lines, status.text + between + printable(reply.waiting_for, true), "  ", style);
     if (reply.next) add_wrapped(lines, next_text(*reply.next), "  ", style);
+    for (const auto& clash : reply.task.clashes) {
+        add_wrapped(lines, "its work " + clash_clause(clash), "  ", style, k_yellow);
+    }
     for (const auto& agent : reply.agents) add_wrapped(lines, "memory: " + use_text(agent), "  ", style);
     if (const auto tokens = task_tokens_text(reply.task); !tokens.empty()) {
         add_wrapped(lines, "tokens: " + tokens, "  ", style);

@@ -29,7 +29,8 @@ std::string command_of(const rpc::TaskView& task);
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched = false);
-/// A part of a long list. `shape` is that of the part before, and becomes that of this part.
+/// A part of a long list. `shape` is that of the part before, and becomes that of this part. ClashNotes has the
+/// sentences that stand below the last part.
 std::string task_list_part(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched,
                            Table::Shape& shape);
 /// Returns "not compared: a.bin (2 GiB)" for uncommitted files that are too large to be read; empty if there is none.
