@@ -2,7 +2,9 @@
 #include "client/commands/task.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "client/output/clashes.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/forges.hpp"
@@ -28,7 +30,8 @@ Result<void> asked(const Context& context, bool yes, const std::string& question
 /// The task in a question.
 struct Named {
     std::string name = "this task";
-    std::string status;  ///< set for a person, if the task has not ended
+    std::string status;               ///< set for a person, if the task has not ended
+    std::vector<Clash> clashes = {};  ///< set for a person
 };
 
 /// Looks the task up for a person, who may name it by words of its summary; for these methods the daemon accepts only
@@ -49,6 +52,7 @@ Result<Named> identified(Context& context, Params& params) {
     params.id = task.fields.id.value;
     named.name = "task " + output::short_id(task);
     if (!task.fields.summary.empty()) named.name += " (" + printable(task.fields.summary) + ")";
+    named.clashes = task.clashes;
     if (task.means != "done" && task.means != "cancelled") named.status = printable(task.fields.status);
     return named;
 }
@@ -115,8 +119,9 @@ std::string facts_page(const std::string& facts) {
 
 /// Merges, and asks a person at a terminal about everything that needs confirmation, with the reason. --yes answers no
 /// such question; a script uses --force, or --local if it does not know whether there is a pull request. The daemon
-/// refuses to merge another commit than the shown one.
-Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bool yes) {
+/// refuses to merge another commit than the shown one. `clashes` are facts of the first question, and are then empty.
+Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bool yes,
+                                    std::vector<std::string>& clashes) {
     for (;;) {
         auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
         if (reply || yes || !may_ask(context, false)) return reply;
@@ -128,7 +133,11 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
         const bool local = detail("flag") == "local" && !params.local;
         const bool force = refused.code == ErrorCode::needs_force && !params.force;
         if (!local && !force) return reply;
-        output::print_error(facts_page(printable(output::with_short_ids(detail("facts"), refused), true)));
+        auto facts = printable(output::with_short_ids(detail("facts"), refused), true);
+        for (const auto& clash : std::exchange(clashes, {})) {
+            facts += (facts.empty() || facts.ends_with('\n') ? "" : "\n") + clash;
+        }
+        output::print_error(facts_page(facts));
         if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
         if (local) {
             params.local = true;
@@ -155,12 +164,15 @@ Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params,
 }  // namespace
 
 Status task_merge(Context& context, rpc::TaskMerge params, bool yes) {
-    TRY(identified(context, params));
+    TRY(const auto task, identified(context, params));
     watch_progress(context, params.id);
-    TRY(const auto reply, merged_after_questions(context, params, yes));
+    auto clashes = output::merge_clash_facts(task.clashes);
+    TRY(const auto reply, merged_after_questions(context, params, yes, clashes));
     if (context.json) return put_json(reply);
     TRY(auto typed, connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, reply));
     output::put(merge_page(typed, params.no_push.value_or(false), context.style));
+    const bool is_merged = !typed.commit.empty() && !typed.elsewhere;
+    if (is_merged) output::put(output::notes_text(clashes, context.style));
     return 0;
 }
 

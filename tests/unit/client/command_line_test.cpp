@@ -1145,6 +1145,43 @@ TEST_CASE("Without a terminal a merge that has to be confirmed is refused, with 
     CHECK(requests[2]["params"].at("strategy") == "ff");
 }
 
+TEST_CASE("A person who merges is told which other tasks will conflict, in the question or below the result") {
+    const std::string fact = "After this, 7c1d will conflict in cart.py";
+    auto task = task_json();
+    task["clashes"] = Json::array({{{"with", "7c1dAbCdEfGhIjKlMnOpQ"},
+                                    {"short_id", "7c1d"},
+                                    {"files", Json::array({{{"path", "cart.py"}, {"hunks", 2}}})}}});
+    const auto line_of = [](const Json& result) { return dump({{"jsonrpc", "2.0"}, {"result", result}}); };
+    const auto shown = line_of({{"task", task}, {"body", ""}, {"history", Json::array()}});
+    const auto watched = line_of({{"cursor", "1-1-1"}, {"resync", false}});
+    const auto merged = line_of({{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", true}});
+    const auto refused = dump(
+        {{"jsonrpc", "2.0"},
+         {"error",
+          {{"code", -32008},
+           {"message", "not reviewed"},
+           {"data",
+            {{"name", "needs_force"}, {"facts", "not reviewed"}, {"question", "Force merge?"}, {"tip", "abc"}}}}}});
+    const auto out_of = [&](std::vector<std::string> replies, const std::string& options) {
+        CommandLine line;
+        line.reply_lines = std::move(replies);
+        const std::string program = ORANGE_BINARY_DIR "/bin/orange merge 4f2a" + options;
+        return line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "y\n").out;
+    };
+    const auto asked = out_of({shown, watched, refused, merged}, "");
+    CHECK(asked.find("not reviewed") < asked.find(fact));
+    CHECK(asked.find(fact) < asked.find("Force merge?"));
+    CHECK(asked.rfind(fact) == asked.find(fact));
+    const auto told = out_of({shown, watched, merged}, "");
+    CHECK(told.find("0123456789ab") < told.find(fact));
+    CHECK_THAT(told, Holds(fact));
+    CHECK_THAT(out_of({shown, merged}, " --json"), !Holds("After this"));
+    // Nothing was merged.
+    const auto elsewhere =
+        line_of({{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", false}, {"elsewhere", true}});
+    CHECK_THAT(out_of({shown, watched, elsewhere}, ""), !Holds("After this"));
+}
+
 TEST_CASE("Without a terminal a task is cancelled or deleted with --yes only") {
     CommandLine line;
     for (const std::vector<std::string>& words :
