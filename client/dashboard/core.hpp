@@ -162,6 +162,7 @@ class Core {
     static void offer_both_merges(Question& question, const Request& request, const std::string& url);
     void ask_to_merge(const Row& task, const std::string& why, Moment now);
     void add_what_is_merged(Question& question, const std::string& id) const;
+    void add_clashes(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
     void remove(Moment now);
@@ -355,6 +356,8 @@ std::vector<Line> message_lines(const State& state);
 /// Returns what the task needs from its human, what is going on, or why it cannot be changed from here, without its
 /// age. At most three rows.
 std::vector<Line> need_lines(const State& state, const Row& task);
+/// Returns at most two rows about the task's clashes that its need does not name. They stand below need_lines().
+std::vector<Line> clash_lines(const State& state, const Row& task);
 /// Returns a pane's rows for a width, and puts into the empty `places` where the cursor can stand.
 std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width, Places& places);
 /// Returns the place of State::about: in the pane, or over the list if there is no pane beside it.

@@ -5,6 +5,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "client/output/clashes.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -138,6 +139,7 @@ void Core::ask_to_merge(const Row& task, const std::string& why, Moment now) {
     add_fact(question, title_of(task));
     add_fact(question, changes_fact(state_, task.id));
     add_fact(question, task.alarm);
+    add_clashes(question, task.id);
     question.text = "Merge " + clean(task.branch) + " into " + target_branch(state_, task) + "?";
     if (const auto& pull = task.pull; pull && pull->state == PullState::open) {
         auto name = pull_name(std::to_string(pull->number), task.pr_url);
@@ -149,13 +151,22 @@ void Core::ask_to_merge(const Row& task, const std::string& why, Moment now) {
     ask(std::move(question), now);
 }
 
-/// Adds which task is merged to a question of the daemon, which says only what is wrong.
+/// Adds which task is merged, and which others will conflict then, to a question of the daemon, which says only what is
+/// wrong.
 void Core::add_what_is_merged(Question& question, const std::string& id) const {
     const auto task = std::ranges::find(state_.tasks, id, &Row::id);
     if (task == state_.tasks.end()) return;
     const auto changes = changes_fact(state_, id);
     question.facts.insert(question.facts.begin(), quoted_title(*task) + " into " + target_branch(state_, *task) +
                                                       (changes.empty() ? "" : ": " + changes));
+    add_clashes(question, id);
+}
+
+/// Adds which other tasks will conflict after the task's merge.
+void Core::add_clashes(Question& question, const std::string& id) const {
+    const auto task = std::ranges::find(state_.tasks, id, &Row::id);
+    if (task == state_.tasks.end()) return;
+    for (const auto& fact : merge_clash_facts(task->clashes)) add_fact(question, fact);
 }
 
 void Core::pull_request(Effects& effects, Moment now) {

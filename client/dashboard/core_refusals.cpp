@@ -50,6 +50,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     question.late = true;
     if (is_open && !params->local && !params->via) {
         question.facts.push_back(clean(first_line(error.message)));
+        add_clashes(question, request.task);
         question.text = "Merge \"" + request.title + "\"?";
         offer_both_merges(question, request, detail(error, "url"));
         question.about = request.task;

@@ -3,6 +3,7 @@
 
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "client/output/clashes.hpp"
 #include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_width = 84, k_tall = 46;
 constexpr int k_air = 2, k_least_below = 12;
-constexpr std::size_t k_most_message_rows = 6, k_most_need_rows = 3;
+constexpr std::size_t k_most_message_rows = 6, k_most_need_rows = 3, k_most_clash_rows = 2;
 constexpr std::size_t k_age_room = 6;  ///< " (59m)"
 
 /// Adds a text. Commands stand on their own lines, with the key that does the same for the selected task.
@@ -103,6 +104,22 @@ std::vector<Line> need_lines(const State& state, const Row& task) {
     return lines;
 }
 
+std::vector<Line> clash_lines(const State& state, const Row& task) {
+    auto clashes = task.clashes;
+    std::erase_if(clashes,
+                  [&](const Clash& clash) { return task.needs_text.find(clash_clause(clash)) != std::string::npos; });
+    if (clashes.empty() || !host_refusal(state, task).empty()) return {};
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2));
+    auto rows = wrapped(k_clash_mark + (" " + clean(clashes_text(clashes))), room);
+    if (rows.size() > k_most_clash_rows) {
+        rows.resize(k_most_clash_rows);
+        rows.back() = cut(rows.back() + " …", room);
+    }
+    std::vector<Line> lines;
+    for (auto& row : rows) lines.push_back(Line(" ").add(std::move(row), k_yellow));
+    return lines;
+}
+
 Layout layout_of(const State& state) {
     Layout layout;
     layout.tiny = state.width < k_least_width || state.height < k_least_height;
@@ -112,7 +129,7 @@ Layout layout_of(const State& state) {
     layout.whole = state.whole && state.pane_focused && task != nullptr && !layout.tiny && !is_covered;
     const bool has_facts = task != nullptr && state.height >= 16 && !state.prompt && !state.form && !layout.whole;
     if (messages == 0 && has_facts && !shows_permit(state))
-        messages = 1 + static_cast<int>(need_lines(state, *task).size());
+        messages = 1 + static_cast<int>(need_lines(state, *task).size() + clash_lines(state, *task).size());
     // Rows from top to bottom: the header; list and pane; the selected task's need or the message; the keys.
     const bool says_why = state.prompt && state.message && state.message->bad && !state.question;
     layout.message_rows = says_why       ? messages + 2

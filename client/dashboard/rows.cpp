@@ -4,6 +4,7 @@
 
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "client/output/clashes.hpp"
 #include "client/output/task_cells.hpp"
 #include "common/base/text.hpp"
 
@@ -46,6 +47,19 @@ std::string padded_age(Timestamp time, Timestamp now) {
     return std::string(age.size() < 5 ? 5 - age.size() : 0, ' ') + age;
 }
 
+/// Returns the columns of the marks before the age.
+std::size_t room_for_marks(const Columns& columns) {
+    const std::size_t marks = (columns.noted ? 1 : 0) + (columns.clashing ? 1 : 0);
+    return marks > 0 ? 1 + marks : 0;
+}
+
+std::string marks_of(const Columns& columns, const Row& task) {
+    std::string marks = " ";
+    if (columns.noted) marks += task.noted ? "!" : " ";
+    if (columns.clashing) marks += task.clashes.empty() ? " " : k_clash_mark;
+    return marks;
+}
+
 }  // namespace
 
 Columns columns_for(const State& state) {
@@ -64,6 +78,7 @@ Columns columns_for(const State& state) {
                 found.widths[i] = std::max(found.widths[i], column.fixed ? column.most : std::min(wide, column.most));
         }
         found.noted = found.noted || task.noted;
+        found.clashing = found.clashing || !task.clashes.empty();
         found.host = std::max(found.host, std::min(columns(host_text(state, task)), k_host_room));
         if (project == nullptr) project = &task.project;
         longest = std::min(std::max(longest, columns(clean(task.project))), k_most_project);
@@ -82,8 +97,8 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
     const auto mark = mark_of(task);
     const auto need = need_of(task);
     const auto host_room = state.columns.host > 0 ? state.columns.host + 1 : 0;
-    const std::size_t note_room = state.columns.noted ? 2 : 0;
-    const auto fixed = 2 + 2 + 7 + 5 + host_room + note_room;  // ">+", the mark, the need, the age, the host, the note
+    const auto note_room = room_for_marks(state.columns);
+    const auto fixed = 2 + 2 + 7 + 5 + host_room + note_room;  // ">+", the mark, the need, the age, the host, the marks
     auto project = state.columns.project > 0 ? state.columns.project + 1 : 0;
     if (host_room > 0 && width < fixed + project + k_title_room) project = 0;  // a task's name is more important
     auto room = width > fixed + project ? width - fixed - project : 0;
@@ -105,7 +120,7 @@ Line task_row(const State& state, const Item& item, std::size_t width, Timestamp
             line.add(" ").add(cell_of(state, list_columns()[i], task, now).fit(widths[i]));
         }
     }
-    if (note_room > 0) line.add(task.noted ? " !" : "  ", k_yellow);
+    if (note_room > 0) line.add(marks_of(state.columns, task), k_yellow);
     line.add(padded_age(task.updated_at, now), k_dim);
     line.fit(width);
     if (!answers(state, task)) {

@@ -115,6 +115,7 @@ struct Columns {
     std::size_t project = 0;          ///< width of the longest project name; 0: all tasks are of one project
     std::size_t host = 0;             ///< width of the host names; 0: all tasks are of this machine
     bool noted = false;               ///< a task has a notice besides its need
+    bool clashing = false;            ///< a task has clashes
 };
 
 /// A line of the diff or of TASK.md: where it stands in the work, and the comment or remark that it is a row of.

@@ -76,6 +76,8 @@ char ascii_for(char32_t point) {
             return '+';
         case U'…':
             return '~';
+        case U'≠':
+            return '#';
         case U'│':
             return '|';
         case U'─':

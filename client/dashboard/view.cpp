@@ -192,10 +192,10 @@ void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row
         canvas.put(row++, 0, state.width, std::move(name));
     }
     auto lines = need_lines(state, *task);
-    if (lines.empty()) return;
-    const auto age = age_of(task->needs_since, now);
+    const auto age = lines.empty() ? std::string() : age_of(task->needs_since, now);
     if (!age.empty() && age != "now" && task->needs != Need::nothing && host_refusal(state, *task).empty())
         lines.back().add(" (" + age + ")", k_dim);
+    for (auto& line : clash_lines(state, *task)) lines.push_back(std::move(line));
     lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(1, rows - 1))));
     for (auto& line : lines) canvas.put(row++, 0, state.width, std::move(line));
 }

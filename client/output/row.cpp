@@ -115,6 +115,7 @@ Row row_of(const rpc::TaskView& task) {
     row.noted = !row.ended && std::ranges::any_of(task.notices, [&](const Notice& notice) {
         return first_line(notice.text) != first_line(task.needs.text);
     });
+    row.clashes = task.clashes;
     if (task.preview) set_preview(row, *task.preview);
     if (const auto& comments = task.comments) {
         row.drafts = static_cast<std::uint16_t>(comments->drafts);

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/clock.hpp"
 #include "common/model/activity.hpp"
+#include "common/model/clash.hpp"
 #include "common/model/needs.hpp"
 #include "common/model/pull_request.hpp"
 #include "common/rpc/task_view.hpp"
@@ -40,6 +42,7 @@ struct Row {
     std::string unreadable;       ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;
+    std::vector<Clash> clashes;
     std::uint32_t offers = 0;  ///< bits for can(): what its human can do with it now
     std::int32_t queue_place = 0, review_round = 0;
     std::uint16_t host = 0;                        ///< the dashboard's number of the task's machine; 0: this one

@@ -1,5 +1,6 @@
 // Rows, sections, filters and the selection.
 #include "common/base/text.hpp"
+#include "common/model/notice_kinds.hpp"
 #include "tests/unit/dashboard/desk.hpp"
 
 using namespace orange;
@@ -180,6 +181,71 @@ TEST_CASE("What a task needs has three rows below the list, with the task's shor
     view.needs.text += std::string(500, 'x');
     Desk longer({view});
     CHECK(dashboard::layout_of(longer.core.state()).message_rows == 4);
+}
+
+namespace {
+
+Clash clash_with(const std::string& id, const std::string& path, std::int64_t hunks) {
+    return {id, id.substr(0, 4), "", {{path, hunks}}};
+}
+
+std::string row_with(const std::string& screen, const std::string& part) {
+    for (const auto line : split_lines(screen)) {
+        if (line.find(part) != line.npos) return std::string(line);
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("A task that clashes has a mark beside that of its notices, and the sentence below the list") {
+    auto both = running("aaaa0000"), noted = running("bbbb0000"), plain = running("cccc0000");
+    both.clashes = {clash_with("cccc0000", "cart.py", 2)};
+    both.notices = noted.notices = {{NoticeKind::unverified_review, "not verified", "", "", k_desk_time}};
+    Desk desk({both, noted, plain});
+    const auto screen = desk.screen();
+    CHECK_THAT(row_with(screen, "● "), Holds(" !≠"));
+    CHECK_THAT(row_with(screen, "Summary of bbbb0000"), Holds(" ! ") && !Holds("≠"));
+    CHECK_THAT(row_with(screen, "Summary of cccc0000"), !Holds("!") && !Holds("≠"));
+    CHECK_THAT(screen, Holds("\n ≠ clashes with cccc in cart.py, 2 hunks\n"));
+    desk.press("j");
+    CHECK_THAT(desk.screen(), !Holds("≠ clashes"));
+    Desk without({noted, plain});
+    CHECK_THAT(without.screen(), !Holds("≠"));
+}
+
+TEST_CASE("Clashes have two rows below the list, and a long need does not displace them") {
+    auto view = crashed("aaaa0000");
+    view.needs.text = std::string(500, 'x');
+    for (const char* id : {"bbbb0000", "cccc0000", "dddd0000"})
+        view.clashes.push_back(clash_with(id, "src/a/long/path/to/" + std::string(60, 'y') + id, 3));
+    Desk desk({view});
+    CHECK(dashboard::layout_of(desk.core.state()).message_rows == 6);
+    CHECK_THAT(desk.screen(), Holds("≠ clashes with bbbb in"));
+}
+
+TEST_CASE("A clash that the need names is not said twice below the list") {
+    auto view = in_review("aaaa0000");
+    view.clashes = {clash_with("bbbb0000", "cart.py", 2), clash_with("cccc0000", "tax.py", 1)};
+    view.needs.text = "ready; it " + clash_clause(view.clashes.front());
+    Desk desk({view});
+    CHECK_THAT(desk.screen(), Holds("it clashes with bbbb in cart.py") && !Holds("≠ clashes with bbbb") &&
+                                  Holds("≠ clashes with cccc in tax.py"));
+}
+
+TEST_CASE("Clashes that have changed are shown after a look at the list") {
+    auto view = running("aaaa0000");
+    Desk desk({view});
+    desk.event("aaaa0000", 0, {{"type", "clashes.changed"}, {"text", "with bbbb in cart.py, 2 hunks"}});
+    desk.pass(std::chrono::milliseconds(100));
+    REQUIRE(desk.has_sent(Purpose::list));
+    view.clashes = {clash_with("bbbb0000", "cart.py", 2)};
+    desk.list({view});
+    CHECK_THAT(desk.screen(), Holds("≠ clashes with bbbb in cart.py, 2 hunks"));
+    desk.event("aaaa0000", 0, {{"type", "clashes.changed"}, {"text", ""}});
+    view.clashes.clear();
+    desk.list({view});
+    CHECK_THAT(desk.screen(), !Holds("≠"));
 }
 
 TEST_CASE("P goes from one project to all of them, and from all to the selected task's") {

@@ -41,6 +41,27 @@ TEST_CASE("The question about a sub-task that goes into its parent's branch name
     CHECK_THAT(desk.screen(), Holds("Merge branch-aaaa0000 into the branch of task bbbb (fix/total)?"));
 }
 
+TEST_CASE("The question about a merge says which other tasks will conflict after it") {
+    auto view = in_review("aaaa0000");
+    view.clashes = {{"bbbb0000", "bbbb", "", {{"cart.py", 2}}}, {"", "", "main", {{"b.c", 1}}}};
+    Desk desk({view});
+    desk.press("m");
+    CHECK_THAT(desk.screen(), Holds("After this, bbbb will conflict in cart.py") && !Holds("main will conflict"));
+    // If the merge needs force, the daemon's question says it, too.
+    auto forced = view;
+    forced.can = {"force_merge", "cancel", "delete"};
+    Desk other({forced});
+    other.press("m");
+    const std::map<std::string, std::string> details = {{"facts", "not reviewed"}, {"question", "Force merge?"}};
+    other.answer(Purpose::act, Error(ErrorCode::needs_force, "not reviewed", details));
+    CHECK_THAT(other.screen(), Holds("Force merge?") && Holds("After this, bbbb will conflict in cart.py"));
+    Desk open({forced});
+    open.press("m");
+    open.answer(Purpose::act, Error(ErrorCode::conflict, "it is open",
+                                    {{"why", "pull_request_open"}, {"url", "https://github.com/a/b/pull/7"}}));
+    CHECK_THAT(open.screen(), Holds("merge the branch here") && Holds("After this, bbbb will conflict in cart.py"));
+}
+
 namespace {
 
 Json diff_of(const std::string& tip, const std::string& text, bool uncommitted = false) {
