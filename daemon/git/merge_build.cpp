@@ -27,6 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A folder in the scratch folder: without it git finds no repository.
+constexpr std::string_view k_objects = ".objects";
+
 /// A hand-made tree may contain "..".
 bool is_inside(const fs::path& path) {
     for (const auto& part : path) {
@@ -83,6 +86,36 @@ Result<Pinned::Folder> opened(const std::string& path) {
     return Pinned::hold(std::move(folder));
 }
 
+/// Git puts a file that is in the way of a folder beside it, with the name of its side: lib~<commit>.
+std::string own_path(std::string_view path, const std::vector<std::string>& sides) {
+    for (const auto& side : sides) {
+        if (const auto end = path.rfind("~" + side); end != std::string_view::npos) path = path.substr(0, end);
+    }
+    return std::string(path);
+}
+
+/// Reads the output of a merge with conflicts: the tree, the paths that are not merged, an empty piece, and messages
+/// (the number of paths, the paths, the kind, the text). Some conflicts have no such path, as when a folder was split:
+/// then the messages name it.
+std::vector<std::string> conflicts_in(const std::vector<std::string_view>& said,
+                                      const std::vector<std::string>& sides) {
+    std::vector<std::string> paths;
+    std::size_t at = 1;
+    for (; at < said.size() && !said[at].empty(); ++at) paths.push_back(own_path(said[at], sides));
+    ++at;
+    while (paths.empty() && at < said.size()) {
+        const auto count = whole_number(said[at]).value_or(-1);
+        const auto kind = at + 1 + static_cast<std::size_t>(count);
+        if (count < 0 || kind >= said.size()) break;
+        const bool is_conflict = said[kind].starts_with("CONFLICT");
+        for (auto path = at + 1; is_conflict && path < kind; ++path) paths.push_back(own_path(said[path], sides));
+        at = kind + 2;
+    }
+    std::ranges::sort(paths);
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+}
+
 /// Returns the merged tree; conflict with the files if git cannot merge them.
 Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
     CO_TRY(auto merged, co_await merge_trees(git, request, std::move(base), false));
@@ -106,7 +139,8 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
     CO_TRY(remove_folder(git, request.scratch));
     CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
     std::error_code error;
-    for (const auto& folder : {fs::path(request.scratch).parent_path(), fs::path(request.scratch)}) {
+    const fs::path scratch = request.scratch;
+    for (const auto& folder : {scratch.parent_path(), scratch, scratch / k_objects}) {
         const bool is_new = fs::create_directory(folder, error);
         if (is_new) fs::permissions(folder, fs::perms::owner_all, error);
         if (error) break;
@@ -117,8 +151,9 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
 }
 
 std::map<std::string, std::string> apart_from(const MergeRequest& request) {
-    const auto objects = request.scratch + "/.objects";
-    return {{"GIT_OBJECT_DIRECTORY", objects}, {"GIT_ALTERNATE_OBJECT_DIRECTORIES", request.git_dir + "/objects"}};
+    const auto objects = fs::path(request.scratch) / k_objects;
+    return {{"GIT_OBJECT_DIRECTORY", objects.string()},
+            {"GIT_ALTERNATE_OBJECT_DIRECTORIES", request.git_dir + "/objects"}};
 }
 
 Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request, std::string base, bool apart) {
@@ -129,17 +164,15 @@ Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request,
     CO_TRY(const auto folder, opened(request.scratch));
     CO_TRY(const auto admin, opened(dir));
     GitCommand command{Pinned(request.scratch, dir, dir, folder, admin),
-                       words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip)};
+                       words("merge-tree", "--write-tree", "-z", "--name-only", base, request.tip)};
     command.deadline = k_checkout_deadline;
     if (apart) command.env = apart_from(request);
     CO_TRY(const auto done, co_await git.run(std::move(command)));
-    auto said = pieces(done.out);  // the tree, then the paths that conflict
-    const bool is_whole = done.exit_status == 0 ? !said.empty() : done.exit_status == 1 && said.size() > 1;
-    if (!is_whole) co_return command_failed(words("git", "merge-tree", base, request.tip), done);
-    MergedTree merged{std::move(said.front())};
-    said.erase(said.begin());
-    said.erase(std::unique(said.begin(), said.end()), said.end());
-    if (done.exit_status == 1) merged.conflicts = std::move(said);
+    const auto said = split(done.out, '\0');
+    MergedTree merged{std::string(said.front())};
+    if (done.exit_status == 1) merged.conflicts = conflicts_in(said, {base, request.tip});
+    const bool is_whole = done.exit_status == 0 || (done.exit_status == 1 && !merged.conflicts.empty());
+    if (!is_whole || merged.tree.empty()) co_return command_failed(words("git", "merge-tree", base, request.tip), done);
     co_return merged;
 }
 
