@@ -28,6 +28,8 @@ void sort_once(std::vector<std::string>& all) {
 
 void finish(ChangedPaths& changed) {
     for (auto* list : {&changed.paths, &changed.left, &changed.met}) sort_once(*list);
+    std::erase(changed.left, "");
+    std::erase(changed.met, "");
     changed.all = changed.paths.size() > k_most_changed_paths;
     if (changed.all) changed.paths = changed.left = changed.met = {};
 }
@@ -50,14 +52,14 @@ bool has_below(const std::vector<std::string>& list, const std::vector<std::stri
     return std::ranges::any_of(folders, [&](const std::string& folder) {
         const auto inside = folder + "/";
         const auto found = std::ranges::lower_bound(list, inside);
-        return folder.empty() || (found != list.end() && found->starts_with(inside));
+        return found != list.end() && found->starts_with(inside);
     });
 }
 
-/// A folder that was moved takes the other side's new files with it, also those of folders in it.
+/// A folder that was moved takes the other side's new files with it: those in it, in folders in it, and also those
+/// beside its folders if these were all that it had. The root is never moved.
 bool moves_away(const std::vector<std::string>& left, const std::vector<std::string>& met) {
-    if (left.empty() || met.empty()) return false;
-    return have_common(left, met) || has_below(met, left);
+    return have_common(left, met) || has_below(met, left) || has_below(left, met);
 }
 
 }  // namespace

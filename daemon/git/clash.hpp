@@ -13,8 +13,8 @@ namespace orange::git {
 /// The paths that a branch changes, as far as they decide whether it can clash with another one.
 struct ChangedPaths {
     std::vector<std::string> paths;  ///< sorted; a renamed file counts with both names
-    std::vector<std::string> left;   ///< folders out of which files were removed or renamed, sorted
-    std::vector<std::string> met;    ///< folders into which files came, sorted
+    std::vector<std::string> left;   ///< folders out of which files were removed or renamed, sorted; not the root
+    std::vector<std::string> met;    ///< folders into which files came, sorted; not the root
     bool all = false;                ///< too many to be kept: it counts as changing everything
 };
 
