@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-/// What is known before a merge: that the work of two tasks cannot be merged one after the other without a person. The
+/// A clash is known before any merge: the work of two tasks cannot be merged one after the other without a person. The
 /// daemon finds it out (daemon/runner/merging/forecast.hpp); all outputs say it with the words of here.
 namespace orange {
 
@@ -43,11 +43,12 @@ struct Clash {
 /// Files that a Clash names.
 inline constexpr std::size_t k_clash_files = 10;
 
-/// "with 7c1d in cart.py, 2 hunks", "with main in cart.py and 3 more files", "with 7c1d in cart.py, not committed yet".
+/// Returns "with 7c1d in cart.py, 2 hunks", "with main in cart.py and 3 more files", "with 7c1d in cart.py, not
+/// committed yet".
 std::string clash_text(const Clash& clash);
-/// The same as a clause: "clashes with 7c1d in cart.py, 2 hunks", or "may clash with 7c1d in cart.py, …".
+/// Returns the same as a clause: "clashes with 7c1d in cart.py, 2 hunks", or "may clash with 7c1d in cart.py, …".
 std::string clash_clause(const Clash& clash);
-/// The files alone: "cart.py, 2 hunks".
+/// Returns the files alone: "cart.py, 2 hunks".
 std::string clash_files(const Clash& clash);
 
 }  // namespace orange

@@ -167,7 +167,7 @@ Awaitable<Result<std::vector<Forecast::Seen>>> Forecast::seen_in(Project project
     co_return all;
 }
 
-/// What cannot be read counts as no change, and is read again after the branch has moved.
+/// Reads the branch's paths. Where git fails, they count as unchanged, and are read again after the branch has moved.
 Awaitable<void> Forecast::read_branch(std::string repository, TaskRecord record, Seen& seen) {
     auto& branch = seen.branch;
     if (!branch.committed) {

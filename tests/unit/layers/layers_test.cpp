@@ -111,6 +111,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/git.hpp",
                                                         "daemon/git/branch_names.hpp",
                                                         "daemon/git/branches.hpp",
+                                                        "daemon/git/clash.hpp",
                                                         "daemon/git/clean_up.hpp",
                                                         "daemon/git/committer.hpp",
                                                         "daemon/git/ignored.hpp",
