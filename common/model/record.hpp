@@ -251,6 +251,7 @@ struct MergeRecord {
     std::int64_t pull = 0;
     std::string forced;
     std::string checks;
+    std::string train;
     int attempts = 0;
     Caller by;
     Timestamp at{};

@@ -142,6 +142,7 @@ void MergeRecord::describe(auto& v) {
     v.sparse("pull", pull, "the pull request that is merged at its forge; absent: the branch is merged here");
     v.sparse("forced", forced, "what a human confirmed, in words; absent: nothing had to be");
     v.sparse("checks", checks, "hash of the commands that must have passed on the result; absent: none");
+    v.sparse("train", train, "id of the train that it was merged in, with other tasks; absent: it was merged alone");
     v.optional("attempts", attempts, "pushes that were begun");
     v.optional("by", by, "who asked");
     v.optional("at", at, "when it was asked for");

@@ -114,8 +114,8 @@ struct TaskStuck : TaskSelector {
     using Reply = TaskReply;
 };
 
-struct TaskMerge : TaskSelector {
-    static constexpr const char* k_name = "task.merge";
+/// The options of a merge, of one task or of several.
+struct MergeOptions {
     std::optional<std::string> strategy;
     std::optional<std::string> via;
     bool local = false;
@@ -124,10 +124,7 @@ struct TaskMerge : TaskSelector {
     std::optional<bool> keep_branch;
     bool include_unpushed = false;
     bool run_checks = false;
-    std::optional<std::string> confirmed;
-    std::optional<std::string> tip;
     void describe(auto& v) {
-        TaskSelector::describe(v);
         v.optional("strategy", strategy,
                    "merge (a merge commit), ff (fast-forward only) or squash (one commit); absent: merge, or what the "
                    "repository prefers for its pull requests");
@@ -139,6 +136,16 @@ struct TaskMerge : TaskSelector {
                    "do not delete the local branch; absent: as the setting keep_branch says");
         v.optional("include_unpushed", include_unpushed, "push your own commits of the default branch with it");
         v.optional("run_checks", run_checks, "run the project's checks although force is given");
+    }
+};
+
+struct TaskMerge : TaskSelector, MergeOptions {
+    static constexpr const char* k_name = "task.merge";
+    std::optional<std::string> confirmed;
+    std::optional<std::string> tip;
+    void describe(auto& v) {
+        TaskSelector::describe(v);
+        MergeOptions::describe(v);
         v.optional("confirmed", confirmed,
                    "`confirms` of task.diff, which was shown: only what is not in it is asked again; not `force`");
         v.optional("tip", tip, "the commit that was shown: another one is not merged");

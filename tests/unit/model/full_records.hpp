@@ -66,6 +66,7 @@ inline TaskRecord full_record() {
     merge.pull = 7;
     merge.forced = "not reviewed";
     merge.checks = "cccc";
+    merge.train = "t1";
     merge.attempts = 3;
     merge.by.evidence = "terminal";
     merge.at = k_full_time;
