@@ -545,7 +545,7 @@ class App {
             bool intents = false;
             tasks_.each_awake([&](const TaskRecord& record) { intents = intents || record.intent; });
             return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way() &&
-                   !runner_.previews.any_running() && notifier_.is_idle();
+                   !runner_.trains.any_under_way() && !runner_.previews.any_running() && notifier_.is_idle();
         };
         if (!is_quiet()) co_return false;
         Command ask;

@@ -20,6 +20,7 @@
 #include "daemon/runner/loop/reconciler.hpp"
 #include "daemon/runner/merging/forecast.hpp"
 #include "daemon/runner/merging/merges.hpp"
+#include "daemon/runner/merging/trains.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/pulls/pull_sync.hpp"
 #include "daemon/runner/queue/capacity.hpp"
@@ -60,6 +61,7 @@ struct Runner {
     Previews previews{*this};
     Comments comments{*this};
     Merges merges{*this};
+    Trains trains{*this};
     Workspaces workspaces{*this};
     agents::Versions versions{world.processes, world.executor, world.files, world.paths.home / "versions.json"};
     Permits permits{*this};

@@ -77,6 +77,8 @@ std::map<std::string, Method> methods() {
         {"task.create_pr", {human, no_task, k_not_found}},
         {"task.restore", {human, no_task, k_not_found}},
         {"task.merge", {human, no_task, k_not_found}},
+        {"train.order", {human, R"({"ids":["zzzzzzzzzzzzzzzzzzzzz"]})", k_not_found}},
+        {"train.merge", {human, R"({"ids":["zzzzzzzzzzzzzzzzzzzzz"]})", k_not_found}},
         {"task.check", {human, no_task, k_not_found}},
         {"task.try", {human, no_task, k_not_found}},
         {"task.cancel", {human, no_task, k_not_found}},

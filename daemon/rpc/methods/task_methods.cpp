@@ -299,64 +299,6 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
     co_return reply;
 }
 
-bool is_without_pull_request(const Error& error) {
-    const auto why = error.details.find("why");
-    return why != error.details.end() && why->second == "no_pull_request";
-}
-
-/// Opens a pull request for a task that has none, if the project merges through pull requests.
-Awaitable<Result<TaskMerge::Reply>> open_instead(Api& api, TaskId id, Caller by) {
-    pulls::PullText text;
-    CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), std::move(by)));
-    TaskMerge::Reply reply;
-    CO_TRY(reply.task, api.view(id));
-    reply.notes = api.sentences(std::move(opened.notes));
-    co_return reply;
-}
-
-Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    MergeOrder order;
-    if (params.strategy) {
-        order.strategy = git::from_name(*params.strategy, git::MergeStrategy{});
-        if (!order.strategy) {
-            co_return Error(ErrorCode::invalid_argument,
-                            "strategy \"" + *params.strategy + "\" is unknown; use merge, ff or squash");
-        }
-    }
-    if (params.via && *params.via != "pr") {
-        co_return Error(ErrorCode::invalid_argument, "via \"" + *params.via + "\" is unknown; use pr");
-    }
-    if (params.via && params.local) {
-        co_return Error(ErrorCode::invalid_argument, "via and local contradict each other; give one of them");
-    }
-    order.local = params.local;
-    order.via_pull = params.via.has_value();
-    order.force = params.force;
-    if (params.no_push) order.push = !*params.no_push;
-    order.keep_branch = params.keep_branch;
-    order.include_unpushed = params.include_unpushed;
-    order.checks = !params.force || params.run_checks;
-    order.tip = params.tip.value_or("");
-    order.confirmed = params.confirmed.value_or("");
-    const bool opens = !order.via_pull;
-    auto merged = co_await api.runner().merges.merge(id, std::move(order), call.caller);
-    if (opens && !merged && is_without_pull_request(merged.error())) {
-        auto opened = co_await open_instead(api, id, call.caller);
-        co_return opened;
-    }
-    if (!merged) co_return merged.error();
-    TaskMerge::Reply reply;
-    CO_TRY(reply.task, api.view(id));
-    reply.commit = merged->commit;
-    reply.pushed = merged->pushed;
-    reply.elsewhere = merged->elsewhere;
-    reply.pull = merged->pull;
-    reply.forced = api.world().tasks.with_short_ids(std::move(merged->forced));
-    reply.notes = api.sentences(std::move(merged->notes));
-    co_return reply;
-}
-
 Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     CheckOrder order;
@@ -522,9 +464,6 @@ void add_task_methods(MethodTable& table, Api& api) {
                          spawn);
     table.add<TaskRespawn>(Access::human, "Starts the dead agent of a task's state again.",
                            {not_found, conflict, external_failed}, api, respawn);
-    table.add<TaskMerge>(Access::human, "Merges a task's branch into the default branch, and the task is done.",
-                         {not_found, conflict, needs_force, illegal_transition, external_failed, unavailable}, api,
-                         merge);
     table.add<TaskCheck>(Access::human, "Runs the project's checks on the tip of a task's branch.",
                          {not_found, conflict, external_failed}, api, check);
     table.add<TaskTry>(Access::human, "Runs the project's dev command in a task's worktree, or ends it.",

@@ -437,7 +437,7 @@ std::string Checks::running_for(const TaskId& id) const {
 std::string Checks::under_way(const TaskId& id) const {
     if (waiting_->contains(id)) return "its checks wait until those of another task have ended";
     const auto found = running_->find(id);
-    if (found == running_->end()) return {};
+    if (found == running_->end()) return runner_.trains.under_way(id);
     return "its checks run" + (found->second->command.empty() ? "" : ": " + found->second->command);
 }
 

@@ -69,7 +69,8 @@ class Checks : Owner {
 
     /// Returns the running command as a person would type it; empty if none runs.
     std::string running_for(const TaskId& id) const;
-    /// Returns a clause such as "its checks run: make test"; empty if no checks run.
+    /// Returns a clause such as "its checks run: make test"; empty if no checks run. Those of a train (trains.hpp) run
+    /// for all its tasks.
     std::string under_way(const TaskId& id) const;
     bool any_under_way() const { return !running_->empty(); }
     /// True after stop_all().

@@ -59,6 +59,18 @@ Awaitable<Result<void>> MergeRun::build() {
     co_return turns_.try_save(record_);
 }
 
+Awaitable<Result<void>> MergeRun::build_on(std::string base, std::string shown) {
+    CO_TRY(co_await look_at_repository());
+    request_.shown_base = std::move(shown);
+    const auto lock = co_await world_.repositories.acquire(request_.repo);
+    CO_TRY(auto commit, co_await commit_on(base, false));
+    auto& merge = *record_.merge;
+    merge.base = std::move(base);
+    merge.commit = std::move(commit);
+    if (!missing_identity_.empty()) outcome.notes.push_back(identity_note());
+    co_return Result<void>{};
+}
+
 /// A commit is published only if it has passed the project's checks. After a lost race, the new commit has to pass
 /// again.
 Awaitable<Result<void>> MergeRun::check_result(std::string commit) {

@@ -33,10 +33,7 @@ Awaitable<Result<void>> MergeRun::complete() {
     outcome.elsewhere = merge.elsewhere;
     outcome.pull = merge.pull;
     outcome.forced = merge.forced;
-    if (!missing_identity_.empty()) {
-        outcome.notes.push_back(git::missing_text(missing_identity_) + ". To set yours:\n  " +
-                                git::missing_command(missing_identity_));
-    }
+    if (!missing_identity_.empty()) outcome.notes.push_back(identity_note());
     std::map<std::string, Scalar> fields = {{"commit", merge.commit}, {"pushed", outcome.pushed}, {"tx", merge.tx}};
     if (merge.elsewhere) fields["elsewhere"] = true;
     if (merge.pull != 0) fields["pull"] = merge.pull;
@@ -64,6 +61,10 @@ Awaitable<Result<void>> MergeRun::complete() {
     auto& notes = outcome.notes;
     notes.insert(notes.end(), moved.notes.begin(), moved.notes.end());
     co_return Result<void>{};
+}
+
+std::string MergeRun::identity_note() const {
+    return git::missing_text(missing_identity_) + ". To set yours:\n  " + git::missing_command(missing_identity_);
 }
 
 /// Moves the local branch after the merge is published. An obstacle is the user's to remove, and only becomes a note.

@@ -10,6 +10,7 @@
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
+#include "daemon/runner/runner.hpp"
 
 /// Merging a task that has a pull request: what `orange task merge` makes of it, a merge that the forge makes, and the
 /// end of a task whose pull request was merged there.
@@ -209,6 +210,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish_merged(TaskRecord record, PullReq
                                                  record.task.id.value);
     }
     CO_TRY(const auto project, registered_project(world_, record.task.project));
+    CO_TRY(runner_.trains.check_not_published(record.task.id));
     const auto before = record;
     (void)pulls::note(record, pull);
     CO_TRY(const auto left, co_await pulls::left_behind(world_, record, pull));

@@ -80,6 +80,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
 /// Tries once a minute at most: each try may wait for a silent remote while the task is locked.
 Awaitable<void> Merges::resume(TaskRecord record) {
     const auto id = record.task.id;
+    if (runner_.trains.is_publishing(id)) co_return;
     const auto now = async::now();
     const auto tried = tried_.find(id);
     if (tried != tried_.end() && now - tried->second < k_between_tries) co_return;
@@ -112,6 +113,7 @@ Awaitable<Result<bool>> Merges::was_published(TaskRecord record, Project project
 Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, bool force) {
     std::vector<std::string> notes;
     if (!record.merge || !record.merge->unfinished()) co_return notes;
+    CO_TRY(runner_.trains.check_not_published(record.task.id));
     auto& merge = *record.merge;
     const auto* project = world_.projects.find(record.task.project);
     if (merge.phase == MergePhase::pushed) co_return still_published(record);

@@ -16,6 +16,13 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_push_pause = 1s;
 
+/// What was built on the work of other tasks, and passed the checks with that, is not built again without it.
+Error train_has_ended(const TaskRecord& record) {
+    return {ErrorCode::conflict,
+            "the daemon ended before the tasks that it was merged with were published. Try again:\n  " +
+                merge_command(record.task.id)};
+}
+
 }  // namespace
 
 MergeRun::MergeRun(Runner& runner, TaskRecord& record, git::MergeRequest request, async::Mutex::Lock turn, bool force)
@@ -26,10 +33,15 @@ MergeRun::MergeRun(Runner& runner, TaskRecord& record, git::MergeRequest request
       force_(force),
       arriving_(record.merge->phase != MergePhase::planned) {}
 
-Awaitable<Result<void>> MergeRun::go_on() {
+Awaitable<Result<void>> MergeRun::look_at_repository() {
     CO_TRY(const auto repo, co_await world_.pool.known().inspect(world_.git, request_.repo));
     request_.git_dir = repo.git_dir;
     if (!request_.has_origin) request_.has_origin = repo.has_origin;
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> MergeRun::go_on() {
+    CO_TRY(co_await look_at_repository());
     if (merge().phase != MergePhase::pushed) {
         if (merge().pull != 0) {
             CO_TRY(co_await publish_at_forge());
@@ -49,6 +61,7 @@ Awaitable<Result<void>> MergeRun::publish() {
         CO_TRY(const auto there, co_await is_published());
         if (there) co_return Result<void>{};
         arriving_ = false;
+        if (!merge().train.empty()) co_return train_has_ended(record_);
         auto ready = co_await build();
         if (!ready || merge().elsewhere) co_return ready;
         arriving_ = true;
@@ -57,6 +70,30 @@ Awaitable<Result<void>> MergeRun::publish() {
         arriving_ = pushed.state == git::Pushed::unknown;
         if (async::now() > give_up) co_return not_landed(pushed);
         co_await async::sleep(pause);
+    }
+}
+
+Awaitable<Result<git::PushAnswer>> MergeRun::publish_built(std::string expected) {
+    CO_TRY(co_await look_at_repository());
+    remote_ = std::move(expected);
+    const auto give_up = async::now() + world_.settings.push_patience;
+    for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_push_pause)) {
+        arriving_ = true;
+        auto pushed = co_await push_once();
+        const bool moved = !pushed && !request_.push && pushed.error().details.contains("ahead");
+        if (moved) pushed = git::PushAnswer{git::Pushed::raced, first_line(pushed.error().message)};
+        if (!pushed) co_return pushed;
+        arriving_ = pushed->state != git::Pushed::raced;
+        if (pushed->state != git::Pushed::unknown || async::now() > give_up) {
+            if (pushed->state == git::Pushed::landed) co_await follow_locally();
+            co_return pushed;
+        }
+        co_await async::sleep(pause);
+        CO_TRY(const auto there, co_await is_published());
+        if (there) {
+            co_await follow_locally();
+            co_return git::PushAnswer{git::Pushed::landed, {}};
+        }
     }
 }
 

@@ -34,6 +34,13 @@ class MergeRun : Owner {
     /// Runs the merge from its saved phase to its end. After a failure the caller undoes the merge, unless it
     /// may_be_published().
     Awaitable<Result<void>> go_on();
+    /// For a train: builds the commit on `base`, the result of the task before it, which conflicts name `shown`. Puts
+    /// it into the merge, and saves and publishes nothing.
+    Awaitable<Result<void>> build_on(std::string base, std::string shown);
+    /// For a train: publishes the commit of the merge with all that it was built on, if the target still is at
+    /// `expected` (of a push: origin's). Waits for an answer for a while. Saves nothing.
+    Awaitable<Result<git::PushAnswer>> publish_built(std::string expected);
+
     /// True if the commit is published or may be. Then nothing is undone.
     bool may_be_published() const { return arriving_ || record_.merge->phase == MergePhase::pushed; }
 
@@ -43,6 +50,7 @@ class MergeRun : Owner {
     async::Mutex::Lock* checks_place = nullptr;  ///< released when the merge is published
 
   private:
+    Awaitable<Result<void>> look_at_repository();
     Awaitable<Result<void>> publish();
     Awaitable<Result<bool>> is_published();
     Awaitable<Result<git::PushAnswer>> push_once();
@@ -64,6 +72,7 @@ class MergeRun : Owner {
 
     Awaitable<Result<void>> complete();
     Awaitable<void> follow_locally();
+    std::string identity_note() const;
 
     TaskRecord& record_;
     git::MergeRequest request_;

@@ -234,14 +234,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& recor
     co_return notes;
 }
 
-Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried) {
-    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
-    auto& record = turn.record;
-    if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
-    if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
-        co_return co_await finish(std::move(record));
-    }
-    CO_TRY(const auto definition, turns_.definition_of(record.task));
+Awaitable<Result<void>> Merges::look_first(TaskRecord& record, MergeOrder order, MergeAttempt& tried) {
     CO_TRY(tried.project, registered_project(world_, record.task.project));
     tried.target = merge_target(world_, record, tried.project);
     CO_TRY(co_await check_parents_branch(world_, tried.target, tried.project));
@@ -249,6 +242,46 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
     // This attempt checks again whether the cause of the last failure still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
     CO_TRY(tried.pull, co_await ask_pull_request(record, tried.project, order));
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::optional<Merges::Boarded>>> Merges::board(TaskId id, MergeOrder order, Caller by) {
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
+    auto& record = turn.record;
+    std::optional<Boarded> boarded;
+    const auto& last = record.merge;
+    if (last && (last->phase == MergePhase::done || last->unfinished())) co_return boarded;
+    MergeAttempt tried;
+    CO_TRY(co_await look_first(record, order, tried));
+    if (tried.target.is_parents() || tried.pull.merged || tried.pull.through) co_return boarded;
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    MergeRecord merge;
+    merge.by = by;
+    const auto chosen = co_await choose_tip(record, *definition, order, merge, tried);
+    if (tried.wanted) co_return boarded;  // checks of its workflow come first
+    CO_TRY(chosen);
+    if (merge.checks.empty()) co_return boarded;
+    CO_TRY(auto notes, co_await plan(record, order, merge, tried));
+    record.merge = std::move(merge);
+    boarded = Boarded{std::move(record), std::move(tried.project), std::move(notes)};
+    co_return boarded;
+}
+
+Awaitable<Result<MergeOutcome>> Merges::complete_published(TaskRecord record, std::vector<std::string> notes) {
+    record.merge->phase = MergePhase::pushed;
+    co_return co_await run(std::move(record), std::move(notes), Start::asked);
+}
+
+Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried) {
+    CO_TRY(auto turn, co_await runner_.transitions.begin_turn(id));
+    auto& record = turn.record;
+    if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
+    CO_TRY(runner_.trains.check_not_published(id));
+    if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
+        co_return co_await finish(std::move(record));
+    }
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    CO_TRY(co_await look_first(record, order, tried));
     if (auto& merged = tried.pull.merged) {
         co_return co_await finish_merged(std::move(record), std::move(*merged), order.keep_branch, by);
     }

@@ -75,6 +75,23 @@ class Merges : Owner {
     /// without a ref; a merge driver of the repository may run then.
     Awaitable<Result<Preview>> preview(TaskRecord record, std::string tip, bool tries);
 
+    /// A task that may be merged together with others.
+    struct Boarded {
+        TaskRecord record;  ///< with the merge that is planned, which is not saved
+        Project project;
+        std::vector<std::string> notes;
+    };
+    /// Looks at a task as merge() does before it begins, and begins nothing. Nothing if the task has to be merged alone
+    /// (trains.hpp). An Error is what merge() would say.
+    Awaitable<Result<std::optional<Boarded>>> board(TaskId id, MergeOrder order, Caller by);
+    /// Completes a merge that a train has published. Called under the task's lock; the record has its merge.
+    Awaitable<Result<MergeOutcome>> complete_published(TaskRecord record, std::vector<std::string> notes);
+    /// Acquires the repository's turn of merging. A caller that holds a task's lock, too, has taken that before.
+    Awaitable<async::Mutex::Lock> repository_turn(const Project& project) {
+        return repository_turns_.acquire(project.path);
+    }
+    git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
+
     /// Returns the needs_force of a task that could be merged otherwise. Begins nothing.
     Awaitable<Result<void>> check(TaskRecord record);
 
@@ -117,6 +134,8 @@ class Merges : Owner {
         async::Mutex::Lock place;  ///< the lock of the checks' own place
         bool has_place = false;
     };
+    /// Looks at the task's project, branches and pull request, and puts the results into `tried`.
+    Awaitable<Result<void>> look_first(TaskRecord& record, MergeOrder order, MergeAttempt& tried);
     /// Merges, unless checks have to pass first: then sets `tried.wanted` and returns an Error.
     Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, MergeAttempt& tried);
     /// Returns the project's checks that have to pass on this commit before its merge begins. Checks of the result come
@@ -135,7 +154,6 @@ class Merges : Owner {
     Awaitable<Result<std::vector<std::string>>> plan(const TaskRecord& record, const MergeOrder& order,
                                                      MergeRecord& merge, const MergeAttempt& tried);
     std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
-    git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start,
                                         async::Mutex::Lock* checks_place = nullptr);
     Error failed(MergeRun& run, Error error, bool resumed);
