@@ -378,6 +378,7 @@ struct Ending {
     std::vector<std::string> ids = {};
     bool yes = false;
     bool reviewed = false;
+    bool as_given = false;
 };
 
 /// Adds two flags for the two values of a setting; `into` stays unset without either.
@@ -408,13 +409,18 @@ Action task_merge(CLI::App& app) {
     app.add_flag("--force", a->params.force,
                  "Merge even if the task is not reviewed, has changed since the review, has a warning, or "
                  "fails its project's checks; do not run them");
-    app.add_flag("--reviewed", a->reviewed, "All tasks of this project that are ready to be merged, oldest first");
+    app.add_flag("--reviewed", a->reviewed, "All tasks of this project that are ready to be merged");
+    app.add_flag("--as-given", a->as_given, "Merge several tasks in the order in which you name them");
     app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
     app.footer(
-        std::string("Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
-                    "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
-                    "starts again; you can also run the same command again.\n\n") +
-        k_several_help);
+        "Merges into origin's default branch and pushes. If another push comes first, Orange repeats "
+        "the merge on the new commits. If a merge is interrupted, the daemon finishes it when it "
+        "starts again; you can also run the same command again.\n\n"
+        "Several tasks are merged one onto the other, in the order that conflicts least. If the project's "
+        "checks run on the results of merges (merge_checks), they run on the result of all, and on "
+        "halves of it after a failure. A task that conflicts or fails goes back to its worker with the "
+        "reason, and the others are merged. The exit status is 1 if not all are merged. --json prints one "
+        "object.");
     return [a](Context& context) -> commands::Status {
         if (a->reviewed && !a->ids.empty()) {
             return {ErrorCode::invalid_argument, "--reviewed takes all tasks; name none"};
@@ -422,9 +428,14 @@ Action task_merge(CLI::App& app) {
         if (a->reviewed) {
             TRY(a->ids, commands::tasks_to_merge(context));
         }
-        return commands::for_each_task(context, a->ids, a->params, [&](const rpc::TaskMerge& params) {
-            return commands::task_merge(context, params, a->yes);
-        });
+        if (a->ids.size() > 1) {
+            rpc::TrainMerge params;
+            static_cast<rpc::MergeOptions&>(params) = a->params;
+            params.ids = a->ids;
+            return commands::tasks_merge(context, params, a->as_given, a->yes);
+        }
+        if (!a->ids.empty()) a->params.id = a->ids.front();
+        return commands::task_merge(context, a->params, a->yes);
     };
 }
 Action task_create_pr(CLI::App& app) {

@@ -8,6 +8,7 @@
 #include "client/commands/uploads.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
+#include "common/rpc/train_methods.hpp"
 
 namespace orange::commands {
 
@@ -73,6 +74,9 @@ struct TryOptions {
 /// failed before that.
 Status task_try(Context& context, rpc::TaskTry params, const TryOptions& options);
 Status task_merge(Context& context, rpc::TaskMerge params, bool yes);
+/// Merges several tasks in the order that conflicts least, or `as_given`. On a terminal it shows the order and asks.
+/// Returns 1 if not all of them are merged.
+Status tasks_merge(Context& context, rpc::TrainMerge params, bool as_given, bool yes);
 /// Returns the ids of the tasks of this project that can be merged without force and wait for that, oldest first;
 /// not_found if there is none.
 Result<std::vector<std::string>> tasks_to_merge(Context& context);

@@ -11,9 +11,12 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/event_methods.hpp"
+#include "common/rpc/train_methods.hpp"
 
 namespace orange::commands {
 namespace {
+
+constexpr std::size_t k_summary_length = 60;
 
 bool may_ask(const Context& context, bool yes) {
     return !yes && !context.json && output::is_interactive();
@@ -87,13 +90,15 @@ std::string check_page(const rpc::TaskCheck::Reply& reply, const output::Style& 
            "  " + printable(reply.log) + "\n";
 }
 
-/// Prints on standard error the running check, and the progress of keeping files, for a person who waits.
-void watch_progress(Context& context, const std::optional<std::string>& id) {
+/// Prints on standard error the running check, and the progress of keeping files, for a person who waits. `only`: of
+/// these tasks, if the events are those of all.
+void watch_progress(Context& context, const std::optional<std::string>& id, std::vector<std::string> only = {}) {
     if (!output::is_interactive()) return;
     auto daemon = context.daemon();
-    if (!daemon || !id || context.json) return;
-    (*daemon)->on_notification([](const std::string& method, const Json& params) {
+    if (!daemon || (!id && only.empty()) || context.json) return;
+    (*daemon)->on_notification([only = std::move(only)](const std::string& method, const Json& params) {
         if (method != rpc::EventNotification::k_name) return;
+        if (!only.empty() && std::ranges::find(only, output::text_of(params, "task")) == only.end()) return;
         const auto& event = params.at("event");
         const auto type = output::text_of(event, "type");
         if (type == "checks.started" || type == "workspace.keeping") {
@@ -148,6 +153,51 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
     }
 }
 
+Status merge_and_print(Context& context, rpc::TaskMerge params, bool yes, const std::vector<std::string>& clashes) {
+    TRY(const auto reply, merged_after_questions(context, params, yes, clashes));
+    if (context.json) return put_json(reply);
+    TRY(auto typed, connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, reply));
+    output::put(merge_page(typed, params.no_push.value_or(false), context.style));
+    const bool is_merged = !typed.commit.empty() && !typed.elsewhere;
+    if (is_merged) output::put(output::notes_text(clashes, context.style));
+    return 0;
+}
+
+/// Returns the order in which tasks will be merged, a task on each line.
+std::string order_page(const std::vector<rpc::TrainOrder::Place>& places) {
+    std::string page;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto& place = places[i];
+        const auto summary = place.summary.empty() ? "" : ellipsized(printable(place.summary), k_summary_length) + ": ";
+        page += output::wrapped(
+            std::to_string(i + 1) + "  " + printable(place.short_id) + "  " + summary + printable(place.reason), "  ",
+            output::width_of_errors());
+    }
+    return page;
+}
+
+/// Returns what became of a task of a train. A command in the reason is not wrapped.
+std::string car_page(const rpc::TrainMerge::Car& car, bool here_only, const output::Style& style) {
+    rpc::TaskMerge::Reply reply;
+    reply.task = car.task;
+    reply.commit = car.commit;
+    reply.pushed = car.pushed;
+    reply.elsewhere = car.elsewhere;
+    reply.pull = car.pull;
+    reply.forced = car.forced;
+    reply.notes = car.notes;
+    if (car.outcome == rpc::k_train_merged || car.outcome == rpc::k_train_opened)
+        return merge_page(reply, here_only, style);
+    std::string out = output::task_line(car.task, style);
+    std::string said = car.outcome == rpc::k_train_back ? "back to its worker: " : "not merged: ";
+    for (const auto line : split_lines(car.reason)) {
+        const bool is_command = line.starts_with("  ");
+        out += is_command ? "  " + printable(line) + "\n" : output::wrapped(said + printable(line), "  ", style.width);
+        said.clear();
+    }
+    return out + output::notes_text(car.notes, style);
+}
+
 /// Cancels, and asks a person at a terminal about the sub-tasks. For other callers they continue, unless the flag is
 /// set.
 Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params, bool yes) {
@@ -166,14 +216,40 @@ Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params,
 Status task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     TRY(const auto task, identified(context, params));
     watch_progress(context, params.id);
-    auto clashes = output::merge_clash_facts(task.clashes);
-    TRY(const auto reply, merged_after_questions(context, params, yes, clashes));
-    if (context.json) return put_json(reply);
-    TRY(auto typed, connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, reply));
-    output::put(merge_page(typed, params.no_push.value_or(false), context.style));
-    const bool is_merged = !typed.commit.empty() && !typed.elsewhere;
-    if (is_merged) output::put(output::notes_text(clashes, context.style));
-    return 0;
+    return merge_and_print(context, params, yes, output::merge_clash_facts(task.clashes));
+}
+
+Status tasks_merge(Context& context, rpc::TrainMerge params, bool as_given, bool yes) {
+    rpc::TrainOrder asked;
+    asked.ids = params.ids;
+    asked.as_given = as_given;
+    TRY(const auto order, context.call(asked));
+    params.ids.clear();
+    for (const auto& place : order.places) params.ids.push_back(place.id);
+    if (may_ask(context, yes)) {
+        output::print_error(order_page(order.places));
+        const auto question = "Merge " + counted(params.ids.size(), "task") + " in this order?";
+        if (!output::confirmed(question)) return Error(ErrorCode::needs_force, "nothing was merged");
+    }
+    watch_progress(context, std::nullopt, params.ids);
+    TRY(const auto reply, context.call_json(rpc::TrainMerge::k_name, written(params)));
+    TRY(auto typed, connection::reply_as<rpc::TrainMerge::Reply>(rpc::TrainMerge::k_name, reply));
+    if (context.json) put_json(reply);
+    int status = 0;
+    for (auto& car : typed.ends) {
+        if (car.needs_force && may_ask(context, yes)) {
+            rpc::TaskMerge one;
+            static_cast<rpc::MergeOptions&>(one) = params;
+            one.id = car.task.fields.id.value;
+            context.about = *one.id;
+            const auto merged = merge_and_print(context, one, yes, {});
+            status = std::max(status, merged ? *merged : fail(context, merged.error()));
+            continue;
+        }
+        if (car.outcome != rpc::k_train_merged && car.outcome != rpc::k_train_opened) status = 1;
+        if (!context.json) output::put(car_page(car, params.no_push.value_or(false), context.style));
+    }
+    return status;
 }
 
 Result<std::vector<std::string>> tasks_to_merge(Context& context) {

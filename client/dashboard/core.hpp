@@ -12,6 +12,7 @@
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
+#include "common/rpc/train_methods.hpp"
 
 /// The whole behaviour of the dashboard: an input of the person or a message of the daemon leads to a new state and to
 /// requests. The core is pure: it uses no terminal, no socket and no clock. program.cpp sends the requests and passes
@@ -161,6 +162,12 @@ class Core {
     void approve(Moment now);
     static void offer_both_merges(Question& question, const Request& request, const std::string& url);
     void ask_to_merge(const Row& task, const std::string& why, Moment now);
+    // core_train.cpp
+    void ask_for_order(const std::vector<const Row*>& tasks, Question question, Effects& effects);
+    void train_reply(const Request& request, Result<Json> reply, Moment now);
+    void ask_train(Moment now);
+    void count_train(const Json& reply);
+    // core_decisions.cpp
     void add_what_is_merged(Question& question, const std::string& id) const;
     void add_clashes(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);
@@ -281,7 +288,18 @@ class Core {
     Time pane_sent_{};
     bool editing_form_ = false, editing_prompt_ = false;
     bool asked_to_register_ = false;
-    std::size_t forms_ = 0;          ///< how many were made
+    std::size_t forms_ = 0;  ///< how many were made
+    /// Tasks that are to be merged, while their order is asked for.
+    struct AskedTrain {
+        struct Part {
+            std::vector<rpc::TrainOrder::Place> places;
+            bool is_known = false;  ///< the host has said the order
+        };
+        Question question;
+        std::map<std::size_t, std::vector<std::string>> ids;  ///< of each host
+        std::map<std::size_t, Part> parts;                    ///< of the hosts that have answered
+    };
+    std::optional<AskedTrain> asked_train_;
     std::size_t picture_form_ = 0;   ///< the form for which the clipboard is read
     std::size_t inputs_ = 0;         ///< of the person
     std::size_t asked_to_quit_ = 0;  ///< the value of `inputs_` when q was refused because of a text
@@ -300,6 +318,8 @@ class Core {
 const Row* selected_in(const State& state);
 /// Returns what is known of the task's changes: "3 commits in 2 files, +40 -2"; empty: nothing.
 std::string changes_fact(const State& state, const std::string& id);
+/// Returns a line about one of several tasks, for a question: its id, its changes, `rest`, and its title.
+std::string line_of(const State& state, const Row& task, const std::string& rest);
 /// Returns true if no task can be created: there is neither a project nor a repository.
 bool has_no_place_for_tasks(const State& state);
 /// Returns the number of tasks that need the person's help, answer or review.

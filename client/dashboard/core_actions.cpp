@@ -146,6 +146,7 @@ void Core::copy_id(Effects& effects, Moment now) {
 
 void Core::act(Effects& effects, Request request) {
     state_.busy[request.task] = request.doing;
+    for (const auto& other : request.others) state_.busy[other] = request.doing;
     request.keys = inputs_;
     const auto found = std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.id == request.task; });
     if (found != state_.tasks.end()) {

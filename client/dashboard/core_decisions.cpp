@@ -28,12 +28,6 @@ void add_fact(Question& question, const std::string& fact) {
     if (!fact.empty()) question.facts.push_back(clean(fact));
 }
 
-std::string line_of(const State& state, const Row& task, const std::string& rest) {
-    const auto changes = changes_fact(state, task.id);
-    return " " + padded(clean(task.short_id), 5) + " " + (changes.empty() ? "" : changes + "  ") + rest +
-           short_title(task);
-}
-
 std::string children_fact(const State& state, const std::vector<const Row*>& tasks) {
     const auto is_one = [&](const std::string& id) { return std::ranges::find(tasks, id, &Row::id) != tasks.end(); };
     const bool any = std::ranges::any_of(state.tasks, [&](const Row& task) {
@@ -43,6 +37,12 @@ std::string children_fact(const State& state, const std::vector<const Row*>& tas
 }
 
 }  // namespace
+
+std::string line_of(const State& state, const Row& task, const std::string& rest) {
+    const auto changes = changes_fact(state, task.id);
+    return " " + padded(clean(task.short_id), 5) + " " + (changes.empty() ? "" : changes + "  ") + rest +
+           short_title(task);
+}
 
 std::string changes_fact(const State& state, const std::string& id) {
     const auto found = state.changes.find(id);
@@ -89,9 +89,10 @@ void Core::merge(Effects& effects, Moment now) {
     if (!state_.marked.empty()) {
         const auto tasks = targets("m", now, question);
         if (tasks.empty()) return;
-        for (const auto* task : tasks) question.if_yes.push_back(one(*task));
         add_fact(question, "Tasks that need a confirmation (not reviewed, or with new commits) are left out");
-        question.text = "Merge " + counted(tasks.size(), "task") + ", one after the other?";
+        if (tasks.size() > 1) return ask_for_order(tasks, std::move(question), effects);
+        question.if_yes.push_back(one(*tasks.front()));
+        question.text = "Merge " + counted(tasks.size(), "task") + "?";
         return ask(std::move(question), now);
     }
     const auto& task = *selected();

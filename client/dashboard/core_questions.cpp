@@ -57,10 +57,11 @@ void Core::question_key(const Key& key, Moment now, Effects& effects) {
     const bool yes = key == "y" && question.options.empty();
     auto& chosen = yes ? question.if_yes : question.if_no;
     if (!yes && chosen.empty()) say("Nothing was changed", false, now);
-    if (chosen.size() > 1) {
+    if (chosen.size() > 1 || (!chosen.empty() && !chosen.front().others.empty())) {
         state_.many.assign(chosen.begin(), chosen.end());
         for (auto& request : state_.many) request.of_many = true;
-        state_.many_count = static_cast<int>(chosen.size());
+        state_.many_count = 0;
+        for (const auto& request : state_.many) state_.many_count += 1 + static_cast<int>(request.others.size());
         state_.many_done = 0;
         state_.many_failed.clear();
         state_.marked.clear();

@@ -10,6 +10,7 @@
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/permit_methods.hpp"
 #include "common/rpc/task_queries.hpp"
+#include "common/rpc/train_methods.hpp"
 #include "common/rpc/workflow_methods.hpp"
 
 namespace orange::dashboard {
@@ -239,11 +240,15 @@ std::string Core::outcome_text(const Request& request, const Answer& answer) con
 
 void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects) {
     state_.busy.erase(request.task);
+    for (const auto& other : request.others) state_.busy.erase(other);
     auto title = request.title.empty() ? std::string("The task") : request.title;
     refresh(now, request.host);
     make_stale(request.task);
+    for (const auto& other : request.others) make_stale(other);
     if (request.of_many) {
-        if (reply) ++state_.many_done;
+        const bool is_train = reply && request.method == rpc::TrainMerge::k_name;
+        if (is_train) count_train(reply->json);
+        if (reply && !is_train) ++state_.many_done;
         if (!reply)
             state_.many_failed.push_back(title + ": " +
                                          first_line(output::with_short_ids(reply.error().message, reply.error())));
@@ -359,6 +364,9 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             break;
         case Purpose::permit:
             permit_reply(request, std::move(reply), now);
+            break;
+        case Purpose::train:
+            train_reply(request, std::move(reply), now);
             break;
         case Purpose::moves:
             moves_reply(std::move(reply), now);

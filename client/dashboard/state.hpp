@@ -53,6 +53,7 @@ enum class Purpose {
     preview,
     about,
     permit,
+    train,
     act,
     create,
     add_project,
@@ -73,12 +74,13 @@ struct Request {
     std::string method;
     Json params = Json::object();
     Purpose purpose = Purpose::act;
-    std::size_t host = 0;  ///< the host whose daemon gets it, as in Row::host
-    std::string task;      ///< the task that it is about; empty: none
-    std::string doing;     ///< for `act`: "merging", which the row shows
-    std::string done;      ///< for `act`: "merged", for the message after a success
-    std::string title;     ///< the task's name in messages
-    bool of_many = false;  ///< one of several tasks: the next request follows its reply
+    std::size_t host = 0;                  ///< the host whose daemon gets it, as in Row::host
+    std::string task;                      ///< the task that it is about; empty: none
+    std::string doing;                     ///< for `act`: "merging", which the row shows
+    std::string done;                      ///< for `act`: "merged", for the message after a success
+    std::string title;                     ///< the task's name in messages
+    bool of_many = false;                  ///< one of several tasks: the next request follows its reply
+    std::vector<std::string> others = {};  ///< further tasks that it is about, as a train is
     std::string draft;     ///< the name in State::drafts of the text that it sends; empty: it came from no prompt
     std::size_t keys = 0;  ///< for `act`: how many inputs of the person came before it
     /// They are sent before it (file_sender.hpp); then its parameter `files` names them, and this is empty.

@@ -80,8 +80,8 @@ struct TrainMerge : MergeOptions {
         }
     };
     struct Reply {
-        std::vector<Car> tasks;
-        void describe(auto& v) { v.required("tasks", tasks, "what became of each task, in the order of `ids`"); }
+        std::vector<Car> ends;
+        void describe(auto& v) { v.required("ends", ends, "what became of each task, in the order of `ids`"); }
     };
 };
 

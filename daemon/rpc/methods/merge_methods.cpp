@@ -138,7 +138,7 @@ Awaitable<Result<TrainMerge::Reply>> merge_train(Api& api, TrainMerge params, Ca
         auto car = co_await car_of(api, std::move(end), opens, call.caller);
         if (!car && car.error().code == ErrorCode::not_found) continue;  // it was deleted meanwhile
         if (!car) co_return car.error();
-        reply.tasks.push_back(std::move(*car));
+        reply.ends.push_back(std::move(*car));
     }
     co_return reply;
 }

@@ -716,12 +716,12 @@ TEST_CASE("Several tasks are done one by one, and a failure stops none of the ot
         for (auto i = since; i < requests.size(); ++i) ids.push_back(requests[i]["params"]["id"].get<std::string>());
         return ids;
     };
-    for (const std::string name : {"merge", "cancel", "respawn", "ack"}) {
+    for (const std::string name : {"cancel", "respawn", "ack"}) {
         CAPTURE(name);
         const auto good = name == "respawn" ? listed : done;
         const auto before = line.daemon.requests().size();
         std::vector<std::string> words = {name, "4f2a", "7b1c", "9zzB"};
-        if (name == "merge" || name == "cancel") words.emplace_back("--yes");
+        if (name == "cancel") words.emplace_back("--yes");
         line.reply_lines = {good, refused, good};
         const auto ran = line.run(words);
         CHECK(ran.status == 1);
@@ -742,10 +742,79 @@ TEST_CASE("Several tasks are done one by one, and a failure stops none of the ot
         CHECK_FALSE(Json::parse(lines[2]).contains("error"));
         line.reply_lines = {good, good};
         words = {name, "4f2a", "7b1c", "--json"};
-        if (name == "merge" || name == "cancel") words.emplace_back("--yes");
+        if (name == "cancel") words.emplace_back("--yes");
         CHECK(line.run(words).status == 0);
     }
     CHECK(line.run({"respawn", "4f2a", "--all"}).status == 2);
+}
+
+namespace {
+
+/// What the daemon says about a train of two tasks, of which it merges the second one first.
+struct Train {
+    static Json place(const std::string& id, const std::string& reason) {
+        return {{"id", id}, {"short_id", id}, {"summary", "Round it"}, {"reason", reason}};
+    }
+    static Json end(const std::string& outcome, const std::string& reason) {
+        Json end = {{"task", task_json()}, {"outcome", outcome}, {"reason", reason}};
+        if (outcome == "merged") end["commit"] = "0123456789abcdef";
+        return end;
+    }
+    static std::string reply(const Json& result) { return dump({{"jsonrpc", "2.0"}, {"result", result}}); }
+
+    std::string order = reply({{"places",
+                                {place("7b1c", "clashes with none"),
+                                 place("4f2a", "clashes with 7b1c, which comes before it, in cart.py")}}});
+    std::string ends = reply({{"ends", {end("merged", ""), end("back", "conflicts with main in cart.py")}}});
+    std::string merged = reply({{"ends", {end("merged", ""), end("merged", "")}}});
+};
+
+}  // namespace
+
+TEST_CASE("Several tasks are merged in the order that the daemon says, and the status says whether all were") {
+    CommandLine line;
+    const Train train;
+    line.reply_lines = {train.order, train.ends};
+    const auto ran = line.run({"merge", "4f2a", "7b1c", "--strategy", "squash"});
+    INFO(ran.err);
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.out, Holds("merged as 0123456789ab") && Holds("back to its worker: conflicts with main in cart.py"));
+    const auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0]["method"] == "train.order");
+    CHECK(requests[0]["params"]["ids"] == Json{"4f2a", "7b1c"});
+    CHECK(requests[0]["params"]["as_given"] == false);
+    CHECK(requests[1]["method"] == "train.merge");
+    CHECK(requests[1]["params"]["ids"] == Json{"7b1c", "4f2a"});
+    CHECK(requests[1]["params"]["strategy"] == "squash");
+
+    line.reply_lines = {train.order, train.merged};
+    const auto json = line.run({"merge", "4f2a", "7b1c", "--as-given", "--json"});
+    CHECK(json.status == 0);
+    CHECK(Json::parse(json.out)["ends"].size() == 2);
+    CHECK(line.daemon.requests()[2]["params"]["as_given"] == true);
+
+    // A name that is wrong changes nothing.
+    line.reply_lines = {
+        dump({{"jsonrpc", "2.0"},
+              {"error", {{"code", -32001}, {"message", "there is no task 7b1c"}, {"data", {{"name", "not_found"}}}}}})};
+    CHECK(line.run({"merge", "4f2a", "7b1c"}).status == 1);
+    CHECK(line.daemon.requests().size() == 5);
+}
+
+TEST_CASE("On a terminal the order of several tasks is the question, with the reason for each place") {
+    for (const bool yes : {true, false}) {
+        CommandLine line;
+        const Train train;
+        line.reply_lines = {train.order, train.reply({{"cursor", "1"}, {"resync", false}}), train.merged};
+        const std::string program = ORANGE_BINARY_DIR "/bin/orange merge 4f2a 7b1c";
+        line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, yes ? "y\n" : "n\n");
+        CHECK(line.ran.status == (yes ? 0 : 1));
+        CHECK_THAT(line.ran.out, Holds("Merge 2 tasks in this order?") && Holds("which comes before it, in cart.py"));
+        const auto requests = line.daemon.requests();
+        REQUIRE(requests.size() == (yes ? 3 : 1));
+        if (yes) CHECK(requests[2]["method"] == "train.merge");
+    }
 }
 
 TEST_CASE("Each of several tasks is asked about by itself") {

@@ -343,11 +343,63 @@ TEST_CASE("While a pull request is open, m asks which way to merge, also if only
     CHECK(closed.last(Purpose::act).params.at("local") == true);
 }
 
-TEST_CASE("Several tasks are one question, done one after the other, and the result counts them") {
+namespace {
+
+Json place(const std::string& id, const std::string& reason) {
+    return {{"id", id}, {"short_id", id.substr(0, 4)}, {"reason", reason}};
+}
+
+Json end_of(const std::string& id, const std::string& outcome, const std::string& reason) {
+    return {{"task", written(in_review(id))}, {"outcome", outcome}, {"reason", reason}};
+}
+
+}  // namespace
+
+TEST_CASE("Several tasks are merged in the order that the daemon says, which is the question") {
+    Desk desk({in_review("aaaa0000"), in_review("bbbb0000"), in_review("cccc0000")}, 120, 40);
+    for (int i = 0; i < 3; ++i) desk.press(" ");
+    desk.press("m");
+    CHECK_FALSE(desk.core.state().question);
+    CHECK(desk.last(Purpose::train).params.at("ids").size() == 3);
+    desk.answer(Purpose::train, Json{{"places",
+                                      {place("bbbb0000", "clashes with none"), place("cccc0000", "clashes with none"),
+                                       place("aaaa0000", "clashes with bbbb, which comes before it, in cart.py")}}});
+    const auto asked = desk.screen();
+    CHECK_THAT(asked, Holds("Merge 3 tasks in this order?") && Holds("which comes before it, in cart.py"));
+    CHECK(asked.find("bbbb  clashes with none") < asked.find("aaaa  clashes with bbbb"));
+    desk.press_at_once("y");  // typed before it could be read
+    CHECK(desk.methods().empty());
+    desk.press("y");
+    const auto request = desk.last(Purpose::act);
+    CHECK(request.method == "train.merge");
+    CHECK(request.params.at("ids") == Json{"bbbb0000", "cccc0000", "aaaa0000"});
+    for (const char* id : {"aaaa0000", "bbbb0000", "cccc0000"}) CHECK(desk.core.state().busy.contains(id));
+    desk.answer(Purpose::act,
+                Json{{"ends",
+                      {end_of("bbbb0000", "merged", ""), end_of("cccc0000", "merged", ""),
+                       end_of("aaaa0000", "back", "conflicts with main in cart.py; merged before it: bbbb")}}});
+    CHECK(desk.core.state().busy.empty());
+    CHECK(desk.core.state().marked.empty());
+    CHECK_THAT(desk.screen(), Holds("2 of 3") && Holds("back to its worker: conflicts with main in cart.py"));
+}
+
+TEST_CASE("An order of tasks that are not selected any more asks nothing") {
+    Desk desk({in_review("aaaa0000"), in_review("bbbb0000"), in_review("cccc0000")});
+    for (const char* key : {" ", " ", "m", " ", "m"}) desk.press(key);
+    const auto two = Json{{"places", {place("aaaa0000", ""), place("bbbb0000", "")}}};
+    desk.answer(Purpose::train, two);
+    CHECK_FALSE(desk.core.state().question);
+    desk.answer(Purpose::train,
+                Json{{"places", {place("aaaa0000", ""), place("bbbb0000", ""), place("cccc0000", "")}}});
+    CHECK_THAT(desk.screen(), Holds("Merge 3 tasks"));
+}
+
+TEST_CASE("Several tasks of a daemon without trains are one question, done one after the other, and counted") {
     Desk desk({in_review("aaaa0000"), in_review("bbbb0000"), running("cccc0000"), in_review("dddd0000")});
     for (int i = 0; i < 4; ++i) desk.press(" ");
     CHECK_THAT(desk.screen(), Holds("4 selected"));
     desk.press("m");
+    desk.answer(Purpose::train, Error(ErrorCode::invalid_argument, "there is no method train.order"));
     CHECK_THAT(desk.screen(), Holds("Merge 4 tasks"));
     desk.press("y");
     CHECK(desk.methods().size() == 1);
