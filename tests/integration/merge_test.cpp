@@ -54,6 +54,30 @@ TEST_CASE("merge --reviewed merges each task that waits for its merge, and no ot
     CHECK(orange.status(later) == "pending");
 }
 
+TEST_CASE("Several tasks are merged together, after one run of the checks on the result of all") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop", 3);
+    const auto remote = orange.add_origin(repo);
+    const auto one = reviewed(orange, "Add a greeting"), two = reviewed(orange, "Add a farewell");
+    const auto ran = orange.root() / "ran";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings["checks"] = Json::array({{"sh", "-c", "echo x >>" + ran.string()}});
+    orange.call(update);
+    const auto merged = orange.orange({"merge", two, one, "--as-given", "--json"}, repo);
+    INFO(merged.err);
+    REQUIRE(merged.status == 0);
+    const auto ends = Json::parse(merged.out).at("ends");
+    REQUIRE(ends.size() == 2);
+    CHECK(ends[0].at("outcome") == "merged");
+    CHECK(read_file(ran) == "x\n");
+    CHECK(orange.status(one) == "done");
+    CHECK(orange.status(two) == "done");
+    CHECK(orange.git({"rev-parse", "main"}, remote) == ends[1].at("commit").get<std::string>());
+    CHECK(orange.git({"rev-parse", "main^1"}, remote) == ends[0].at("commit").get<std::string>());
+    CHECK(orange.git({"rev-parse", "main"}, remote) == orange.git({"rev-parse", "main"}, repo));
+}
+
 TEST_CASE("Two merges of one project at once follow one another, and both arrive") {
     Sandbox orange("poll_interval: 3600\n");
     const auto repo = orange.add_project("shop");

@@ -284,8 +284,8 @@ Awaitable<void> TrainRun::blame(Batch batch) {
 }
 
 Awaitable<Result<void>> TrainRun::publish(Batch batch) {
-    std::vector<std::unique_ptr<InSet<TaskId>>> published;
     const auto publishing = publishing_;
+    std::vector<std::unique_ptr<InSet<TaskId>>> published;
     for (const auto* member : batch) published.push_back(std::make_unique<InSet<TaskId>>(*publishing, member->id()));
     const auto marked = co_await mark_all(batch);
     if (!marked || !*marked) {
