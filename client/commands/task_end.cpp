@@ -153,7 +153,7 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
     }
 }
 
-Status merge_and_print(Context& context, rpc::TaskMerge params, bool yes, const std::vector<std::string>& clashes) {
+Status merge_and_print(Context& context, rpc::TaskMerge params, bool yes, std::vector<std::string> clashes) {
     TRY(const auto reply, merged_after_questions(context, params, yes, clashes));
     if (context.json) return put_json(reply);
     TRY(auto typed, connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, reply));

@@ -1,6 +1,9 @@
 #include "daemon/runner/merging/train_order.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 namespace orange {
 namespace {
@@ -26,79 +29,112 @@ std::string clash_reason(const Clash& clash, const std::string& other, const std
     return (clash.maybe ? "may clash with " : "clashes with ") + other + there + " in " + clash_files(clash);
 }
 
-/// Returns why git will not merge the task at a place behind these; empty if nothing is known to be in its way.
-std::string obstacle(const TrainCar& car, const std::vector<TrainCar>& before) {
-    for (const auto& other : before) {
-        if (const auto* clash = clash_between(car, other))
-            return clash_reason(*clash, other.short_id, ", which comes before it,");
+/// The order as it is made: which cars clash is found out once.
+class Order {
+  public:
+    explicit Order(std::vector<TrainCar> cars) : cars_(std::move(cars)), between_(cars_.size()) {
+        for (std::size_t i = 0; i < cars_.size(); ++i) {
+            left_.push_back(i);
+            for (std::size_t j = 0; j < cars_.size(); ++j) {
+                between_[i].push_back(i == j ? nullptr : clash_between(cars_[i], cars_[j]));
+            }
+        }
     }
-    return clash_with_branch(car) ? clash_clause(*clash_with_branch(car)) : std::string();
-}
-
-/// The number of the tasks at `left` that the car clashes with, and that could be merged otherwise.
-std::size_t clashes_among(const TrainCar& car, const std::vector<TrainCar>& left, const std::vector<TrainCar>& before) {
-    return static_cast<std::size_t>(std::ranges::count_if(left, [&](const TrainCar& other) {
-        return other.id != car.id && clash_between(car, other) && obstacle(other, before).empty();
-    }));
-}
-
-bool must_wait(const TrainCar& car, const std::vector<TrainCar>& left) {
-    return std::ranges::any_of(car.after, [&](const TaskId& id) {
-        return id != car.id && std::ranges::find(left, id, &TrainCar::id) != left.end();
-    });
-}
-
-/// Returns why a task that can be merged at its place has this place.
-std::string reason_of(const TrainCar& car, const std::vector<TrainCar>& before, const std::vector<TrainCar>& left) {
-    for (const auto& id : car.after) {
-        const auto other = std::ranges::find(before, id, &TrainCar::id);
-        if (other != before.end()) return "comes after " + other->short_id + ", on which it builds";
+    bool is_done() const { return left_.empty(); }
+    /// Returns the place of the first that is left.
+    TrainPlace take_first_as_given() {
+        const auto car = take(left_.front());
+        const auto reason = obstacle(car);
+        before_.push_back(car);
+        return place_of(car, reason.empty() ? "as given" : "as given; it " + reason);
     }
-    for (const auto& other : left) {
-        const auto* clash = other.id == car.id ? nullptr : clash_between(car, other);
-        if (clash == nullptr || !obstacle(other, before).empty()) continue;
-        const bool fewer = clashes_among(car, left, before) < clashes_among(other, left, before);
-        return clash_reason(*clash, other.short_id, "") + (fewer ? ", and with fewer others" : ", and is older");
+    TrainPlace take_best() {
+        const auto best = choose();
+        auto reason = obstacle(best);
+        if (reason.empty()) reason = reason_of(best);
+        before_.push_back(take(best));
+        return place_of(best, std::move(reason));
     }
-    return "clashes with none";
-}
+
+  private:
+    std::size_t take(std::size_t car) {
+        std::erase(left_, car);
+        return car;
+    }
+    TrainPlace place_of(std::size_t car, std::string reason) const {
+        return {cars_[car].id, cars_[car].short_id, std::move(reason)};
+    }
+    bool is_blocked(std::size_t car) const {
+        const auto stands = [&](std::size_t other) { return between_[car][other] != nullptr; };
+        return std::ranges::any_of(before_, stands) || clash_with_branch(cars_[car]) != nullptr;
+    }
+    /// Returns why git will not merge the task behind those that have their place; empty if nothing is known to be in
+    /// its way.
+    std::string obstacle(std::size_t car) const {
+        for (const auto other : before_) {
+            const auto* clash = between_[car][other];
+            if (clash) return clash_reason(*clash, cars_[other].short_id, ", which comes before it,");
+        }
+        const auto* with_branch = clash_with_branch(cars_[car]);
+        return with_branch ? clash_clause(*with_branch) : std::string();
+    }
+    /// Returns the number of those left that the car clashes with, and that could be merged otherwise.
+    std::ptrdiff_t clashes_among(std::size_t car) const {
+        return std::ranges::count_if(
+            left_, [&](std::size_t other) { return between_[car][other] != nullptr && !is_blocked(other); });
+    }
+    bool must_wait(const TrainCar& car) const {
+        return std::ranges::any_of(
+            left_, [&](std::size_t other) { return std::ranges::find(car.after, cars_[other].id) != car.after.end(); });
+    }
+    std::size_t choose() const {
+        std::optional<std::size_t> best;
+        bool best_goes = false;
+        std::ptrdiff_t best_clashes = 0;
+        for (const auto car : left_) {
+            if (must_wait(cars_[car])) continue;
+            const bool goes = !is_blocked(car);
+            const auto clashes = clashes_among(car);
+            const bool better = !best || (goes == best_goes ? goes && clashes < best_clashes : goes);
+            if (!better) continue;
+            best = car;
+            best_goes = goes;
+            best_clashes = clashes;
+        }
+        return best.value_or(left_.front());  // each waits for another one
+    }
+    /// Returns why a task that can be merged at its place has this place.
+    std::string reason_of(std::size_t car) const {
+        for (const auto& id : cars_[car].after) {
+            const auto other = std::ranges::find_if(before_, [&](std::size_t each) { return cars_[each].id == id; });
+            if (other != before_.end()) return "comes after " + cars_[*other].short_id + ", on which it builds";
+        }
+        for (const auto other : left_) {
+            const auto* clash = between_[car][other];
+            if (clash == nullptr || is_blocked(other)) continue;
+            const bool fewer = clashes_among(car) < clashes_among(other);
+            return clash_reason(*clash, cars_[other].short_id, "") +
+                   (fewer ? ", and with fewer others" : ", and is older");
+        }
+        return "clashes with none";
+    }
+
+    std::vector<TrainCar> cars_;
+    std::vector<std::vector<const Clash*>> between_;
+    std::vector<std::size_t> left_, before_;
+};
 
 }  // namespace
 
-std::vector<TrainPlace> train_order(std::vector<TrainCar> left) {
+std::vector<TrainPlace> train_order(std::vector<TrainCar> cars) {
     std::vector<TrainPlace> places;
-    std::vector<TrainCar> before;
-    while (!left.empty()) {
-        std::size_t best = left.size();
-        for (std::size_t i = 0; i < left.size(); ++i) {
-            if (must_wait(left[i], left)) continue;
-            if (best == left.size()) {
-                best = i;
-                continue;
-            }
-            const bool goes = obstacle(left[i], before).empty(), best_goes = obstacle(left[best], before).empty();
-            const auto clashes = clashes_among(left[i], left, before);
-            const bool fewer = clashes < clashes_among(left[best], left, before);
-            if (goes == best_goes ? goes && fewer : goes) best = i;
-        }
-        if (best == left.size()) best = 0;  // each waits for another one
-        auto reason = obstacle(left[best], before);
-        if (reason.empty()) reason = reason_of(left[best], before, left);
-        places.push_back({left[best].id, left[best].short_id, std::move(reason)});
-        before.push_back(std::move(left[best]));
-        left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
-    }
+    for (Order order(std::move(cars)); !order.is_done();) places.push_back(order.take_best());
     return places;
 }
 
-std::vector<TrainPlace> train_as_given(const std::vector<TrainCar>& cars) {
+std::vector<TrainPlace> train_as_given(std::vector<TrainCar> cars) {
     std::vector<TrainPlace> places;
-    std::vector<TrainCar> before;
-    for (const auto& car : cars) {
-        const auto reason = obstacle(car, before);
-        places.push_back({car.id, car.short_id, reason.empty() ? "as given" : "as given; it " + reason});
-        before.push_back(car);
-    }
+    for (Order order(std::move(cars)); !order.is_done();) places.push_back(order.take_first_as_given());
     return places;
 }
 

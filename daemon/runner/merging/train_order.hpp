@@ -20,8 +20,7 @@ struct TrainCar {
 struct TrainPlace {
     TaskId id;
     std::string short_id;
-    std::string
-        reason;  ///< of its place, or what its place costs: "clashes with 7c1d, which comes before it, in cart.py"
+    std::string reason;  ///< "clashes with none", "clashes with 7c1d, which comes before it, in cart.py"
 };
 
 /// Returns the order that conflicts least. At each place is the task that clashes with the fewest of those that are
@@ -30,6 +29,6 @@ struct TrainPlace {
 std::vector<TrainPlace> train_order(std::vector<TrainCar> cars);
 
 /// Returns the tasks in the order in which they are given, each with what it clashes with.
-std::vector<TrainPlace> train_as_given(const std::vector<TrainCar>& cars);
+std::vector<TrainPlace> train_as_given(std::vector<TrainCar> cars);
 
 }  // namespace orange

@@ -10,20 +10,13 @@
 namespace orange {
 namespace {
 
-/// Returns what is known of the task's clashes with other work.
-std::vector<Clash> clashes_of(const Runner& runner, const TaskId& id) {
-    (void)runner;
-    (void)id;
-    return {};
-}
-
 /// Returns the tasks among `ids` whose work has to be in the target before this one's.
 std::vector<TaskId> merged_before(const World& world, const TaskRecord& record, const std::vector<TaskId>& ids) {
     std::vector<TaskId> before;
     for (const auto& id : ids) {
         const auto other = world.tasks.awake(id);
         const bool is_its_part = other && other->into_parent && other->task.parent == record.task.id;
-        if (is_its_part || (!id.empty() && id == record.stacked_on)) before.push_back(id);
+        if (is_its_part || id == record.task.on || (!id.empty() && id == record.stacked_on)) before.push_back(id);
     }
     return before;
 }
@@ -73,11 +66,11 @@ std::vector<TrainPlace> Trains::order(std::vector<TaskId> ids, bool as_given) co
     for (const auto& [project, of_project] : by_project(world_, ids)) {
         std::vector<TrainCar> cars;
         for (const auto& id : of_project) {
-            TrainCar car{id, world_.tasks.short_id(id), clashes_of(runner_, id)};
+            TrainCar car{id, world_.tasks.short_id(id), runner_.forecast.of(id)};
             if (const auto record = world_.tasks.awake(id)) car.after = merged_before(world_, *record, of_project);
             cars.push_back(std::move(car));
         }
-        auto ordered = as_given ? train_as_given(cars) : train_order(std::move(cars));
+        auto ordered = as_given ? train_as_given(std::move(cars)) : train_order(std::move(cars));
         std::ranges::move(ordered, std::back_inserter(places));
     }
     return places;
