@@ -17,6 +17,8 @@ constexpr NoticeRule k_notice_rules[] = {
     {NoticeKind::child_needs_you, "child_needs_you", true, NoticeEnd::transition},
     {NoticeKind::children_unapproved, "children_unapproved", true, NoticeEnd::cause},
     {NoticeKind::merge_conflict, "merge_conflict", true, NoticeEnd::transition},
+    // also when the branch has followed the task that it is built on
+    {NoticeKind::on_changed, "on_changed", true, NoticeEnd::transition},
     // the task needs an answer: engine/needs.hpp
     {NoticeKind::agent_dialog, "agent_dialog", false, NoticeEnd::transition},
     // until the budget is raised, or the day ends whose budget is used up

@@ -18,6 +18,7 @@ enum class NoticeKind : int {
     child_needs_you,
     children_unapproved,
     merge_conflict,
+    on_changed,
     agent_dialog,
     budget,
     usage_limit,

@@ -357,18 +357,25 @@ struct TaskRecord {
     std::int64_t comment_step = 0;                    ///< the last step of its comments that has happened (comment.hpp)
     std::int64_t permits_asked = 0;                   ///< the number of the last request of an agent's program
     std::vector<PermitAnswer> permits_answered = {};
+    std::string on_seen = {};    ///< engine::Below::seen of the task that it is built on, as it has been dealt with
+    std::string on_told = {};    ///< the same, as its worker and its human were told
+    std::string on_move = {};    ///< the commits of a move of its branch that is not finished: old, new, new base
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);
 
-    /// Returns the blockers that are not known to be done. The task starts when there are none.
+    /// Returns the blockers that are not known to be done, and the task that it is built on until that is reviewed. The
+    /// task starts when there are none.
     std::vector<TaskId> waits_for() const {
         std::vector<TaskId> open;
         for (const auto& id : task.blocked_by) {
             if (!blockers_done.contains(id)) open.push_back(id);
         }
+        if (!task.on.empty() && !blockers_done.contains(task.on)) open.push_back(task.on);
         return open;
     }
+    /// Returns true while the branch has commits of the task that it is built on: `task.base` is the last of them.
+    bool stands_on_other() const { return !task.on.empty() && task.base && stacked_on.empty(); }
     /// Returns the last result of checks, for a review or for a merge.
     const std::optional<CheckRecord>& last_checked() const {
         return merge_checked && (!checked || merge_checked->at >= checked->at) ? merge_checked : checked;

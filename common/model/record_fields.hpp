@@ -221,7 +221,8 @@ void TaskRecord::describe(auto& v) {
     v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
     v.sparse("notified", notified, "`since` of the need that its human was last notified of");
     v.sparse("to_tell", to_tell, "what a `notify` of its workflow says, until the human is notified");
-    v.sparse("blockers_done", blockers_done, "those of `blocked_by` that were seen done, and count as such for ever");
+    v.sparse("blockers_done", blockers_done,
+             "those of `blocked_by` that were seen done, and `on` once it was seen reviewed");
     v.sparse("blockers_gone", blockers_gone, "those of `blocked_by` that will never be done, as its human was told");
     v.sparse("stacked_on", stacked_on, "the blocker or parent whose branch `base` names, until the task starts");
     v.sparse("asked", asked, "the transition that is taken when the checks pass");
@@ -242,6 +243,9 @@ void TaskRecord::describe(auto& v) {
     v.sparse("permits_asked", permits_asked, "the number of the last request of an agent's program");
     v.sparse("permits_answered", permits_answered,
              "answers to such requests, until an event of the program shows what became of them");
+    v.sparse("on_seen", on_seen, "what became of the task that it is built on, as far as its branch has followed");
+    v.sparse("on_told", on_told, "the same, as its worker and its human were told that the branch has to follow");
+    v.sparse("on_move", on_move, "commits of a move of its branch that is not finished: old, new, new base");
     v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
 }
 

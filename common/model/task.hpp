@@ -46,6 +46,7 @@ struct Task {
     TaskId parent = {};
     std::string budget = {};
     std::optional<std::string> permits = {};
+    TaskId on = {};
 
     /// Describes the fields of TASK.md's frontmatter in their order on disk (docs/files.md).
     void describe_frontmatter(auto& v) {
@@ -83,6 +84,7 @@ struct Task {
         v.optional("updated_at", updated_at, "when it was last changed");
         v.sparse("blocked_by", blocked_by, "ids of the tasks that have to be done before it starts");
         v.sparse("parent", parent, "the task that it is a part of");
+        v.sparse("on", on, "the task that it is built on: its branch begins with the commits of that one");
         v.sparse("budget", budget,
                  "tokens that it and its sub-tasks may use, as 5M or 400k; 0: no limit; absent: as the setting "
                  "budget.task says");

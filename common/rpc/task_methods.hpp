@@ -32,6 +32,7 @@ struct TaskCreate : Choices {
     bool no_spawn = false;
     std::optional<std::string> status;
     std::optional<std::string> base;
+    std::optional<std::string> on;
     bool name_branch = false;
     bool add_project = false;
     CallerEnvironment caller;
@@ -61,6 +62,9 @@ struct TaskCreate : Choices {
         v.optional("base", base,
                    "where a new branch begins: a branch, tag or commit, or the branch of a task in blocked_by; else "
                    "the parent's branch, if there is one, or the default branch");
+        v.optional("on", on,
+                   "a task of the same project on which the new one is built: it starts when that one is in review, "
+                   "from its reviewed commit, and is merged after it (human)");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
         caller.describe(v);

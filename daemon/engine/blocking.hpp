@@ -29,6 +29,24 @@ struct Blocker {
     std::string fate = {};  ///< what became of a blocker that is gone: "is deleted"
 };
 
+/// The task that another one is built on (Task::on), as that one finds it.
+struct Below {
+    enum class State {
+        open,      ///< it is worked on
+        reviewed,  ///< only its human's merge is left
+        done,
+        gone,  ///< as BlockerState::gone
+    };
+    TaskId id;
+    State state = State::open;
+    std::string short_id = {};
+    std::string commit = {};  ///< that was reviewed; empty: its workflow has no review, and its branch counts
+    std::string seen = {};    ///< names the state, and the commit
+    std::string fate = {};    ///< what became of one that is gone: "is deleted"
+};
+/// The value of Below::seen for a task that is done.
+inline constexpr std::string_view k_below_done = "done";
+
 /// Returns the sentence, with the ways out, for the human of a task that waits for tasks that are gone.
 std::string gone_text(const std::vector<Blocker>& gone);
 

@@ -32,7 +32,7 @@ struct NeedFacts {
     std::int64_t queue_place = 0;
     std::string held_back;  ///< why its agent is not started yet, if Orange will start it: "waits for a reviewer (…)"
     bool held_for_human = false;      ///< Orange will not start it by itself; `held_back` says why
-    std::string waits_for;            ///< the tasks that have to be done first, as people type them
+    std::string waits_for;            ///< the tasks that have to be done first, in words
     std::string gone;                 ///< those of them that will never be done
     Children children;                ///< its sub-tasks
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it

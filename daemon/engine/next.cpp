@@ -97,6 +97,19 @@ MaybeDue stop_runs_left(const View& view) {
     return view.record.left.empty() ? std::nullopt : MaybeDue(Due{step::StopLeft{}});
 }
 
+/// A task that has begun follows the one that it is built on. One that has not begun waits again if that one is not in
+/// review any more.
+MaybeDue follow_below(const View& view) {
+    const auto& record = view.record;
+    if (view.ended || !view.below || view.is_merging) return std::nullopt;
+    const auto& below = *view.below;
+    const bool rests = below.state == Below::State::reviewed || below.state == Below::State::done;
+    const bool waits_again = !record.stacked_on.empty() && !rests && record.blockers_done.contains(below.id);
+    const bool has_moved = record.stands_on_other() && below.seen != record.on_seen;
+    if (!waits_again && !has_moved) return std::nullopt;
+    return Due{step::FollowBelow{below}};
+}
+
 MaybeDue start_agents(const View& view) {
     if (view.ended || view.definition == nullptr || view.record.held.empty() || !view.has_room || view.budget_spent)
         return std::nullopt;
@@ -195,6 +208,8 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     {index_of<step::StopSpent>(), "stop the agents, because the budget is used up", stop_spent},
     // No agent starts before the previous run has certainly ended.
     {index_of<step::StopLeft>(), "end what an executor still has of a run", stop_runs_left},
+    // The branch follows the one below before an agent works on it.
+    {index_of<step::FollowBelow>(), "follow the task that it is built on", follow_below},
     // The agent starts before its messages are typed.
     {index_of<step::StartAgents>(), "start the agent that waited for room", start_agents},
     // An agent gets its messages before it is reminded.

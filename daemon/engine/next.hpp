@@ -57,6 +57,11 @@ struct StopSpent {};
 /// Executors may still have processes of runs that have ended.
 struct StopLeft {};
 
+/// The task that this one is built on has moved, was merged, was sent back or will never be done.
+struct FollowBelow {
+    Below below;
+};
+
 /// An agent that waited for room may start.
 struct StartAgents {};
 
@@ -86,9 +91,10 @@ struct Notify {
 
 }  // namespace step
 
-using Step = std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                          step::GoOnAfterChildren, step::StopSpent, step::StopLeft, step::StartAgents, step::Deliver,
-                          step::Acknowledge, step::ClearIdle, step::Remind, step::Notify>;
+using Step =
+    std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
+                 step::GoOnAfterChildren, step::StopSpent, step::StopLeft, step::FollowBelow, step::StartAgents,
+                 step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind, step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
 /// A step that was tried and is not tried again yet.
@@ -106,6 +112,7 @@ struct View {
     bool ended = false;                      ///< its state is terminal
     std::vector<Blocker> blockers = {};      ///< the blockers that it still waits for
     Children children = {};
+    std::optional<Below> below = {};          ///< the task that it is built on
     bool has_room = false;                    ///< its agents that wait for room may start
     bool is_merging = false;                  ///< a merge has begun and not ended
     bool is_checking = false;                 ///< the project's checks run

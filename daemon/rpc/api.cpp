@@ -229,6 +229,7 @@ RelatedTask Api::related(const engine::Child& child) const {
 std::vector<RelatedTask> Api::blockers(const TaskRecord& record) const {
     std::vector<RelatedTask> all;
     for (const auto& id : record.task.blocked_by) all.push_back(related(id, record.blockers_done.contains(id)));
+    if (const auto& on = record.task.on; !on.empty()) all.push_back(related(on, record.blockers_done.contains(on)));
     return all;
 }
 

@@ -234,6 +234,7 @@ void TaskStore::index(const RecordPtr& saved) {
     const auto blockers = ended ? std::vector<TaskId>() : record.waits_for();
     for (const auto& blocker : blockers) dependents_[blocker].insert(id);
     if (!blockers.empty()) blocked_.insert(id);
+    if (!ended && !record.task.on.empty()) dependents_[record.task.on].insert(id);
     if (record.queued && blockers.empty() && !record.unapproved)
         queues_[record.task.project].emplace(record.queued_seq, id);
     if (!record.held.empty()) held_.insert(id);
@@ -255,6 +256,7 @@ void TaskStore::unindex(Entry& entry) {
     blocked_.erase(id);
     held_.erase(id);
     for (const auto& blocker : record.task.blocked_by) remove_from(dependents_, blocker, id);
+    remove_from(dependents_, record.task.on, id);
     runs_.remove(record);
     remove_from(by_branch_, branch_key(record), id);
     if (const auto found = queues_.find(record.task.project); found != queues_.end()) {

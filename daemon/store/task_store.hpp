@@ -119,7 +119,8 @@ class TaskStore {
     std::vector<TaskId> queue(const std::string& project) const;
     /// Returns the place of the task in its queue, from 1; 0 if it is not in the queue.
     std::int64_t queue_place(const TaskRecord& record) const;
-    /// Returns the tasks that wait until this one is done; a task with this id does not need to exist.
+    /// Returns the tasks that wait until this one is done, and those that are built on it; a task with this id does not
+    /// need to exist.
     std::vector<TaskId> blocked_by(const TaskId& id) const;
     /// Returns the sub-tasks of a task, oldest first, including ended ones; the task itself does not need to exist.
     std::vector<TaskId> children_of(const TaskId& id) const;

@@ -289,11 +289,47 @@ std::optional<store::Brief> stacked_on(World& world, const TaskCreate& params, c
     return std::nullopt;
 }
 
-Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch) {
+Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch,
+                                     std::string option = "--base") {
     CO_TRY(const auto state, co_await git::branch_state(world.git, repo, branch));
     if (!state.exists()) co_return Result<void>{};
-    co_return Error(ErrorCode::invalid_argument, "--base is the start of a new branch, but branch " + branch +
-                                                     " already exists; omit --base, or choose another --branch");
+    co_return Error(ErrorCode::invalid_argument, option + " is the start of a new branch, but branch " + branch +
+                                                     " already exists; omit " + option +
+                                                     ", or choose another --branch");
+}
+
+/// Chooses the task that the new one is built on. Its branch then begins there, and nowhere else.
+Result<void> choose_other(const World& world, const TaskCreate& params, TaskRecord& record) {
+    if (!params.on) return {};
+    if (params.base) {
+        return {ErrorCode::invalid_argument,
+                "--on says where the branch begins, and --base does, too; omit one of them"};
+    }
+    if (params.parent) {
+        return {ErrorCode::invalid_argument,
+                "the branch of a sub-task begins with its parent's, and --on says otherwise; omit --on or --parent"};
+    }
+    if (record.start) {
+        return {ErrorCode::invalid_argument,
+                "a task that is built on another one begins with the first status; omit "
+                "--on or --status"};
+    }
+    return build_on(world, record, *params.on);
+}
+
+/// The branch of a task that is built on another one begins when that one is in review.
+Awaitable<Result<void>> begin_at_other(World& world, Draft& draft) {
+    auto& record = draft.record;
+    CO_TRY(co_await check_is_new(world, draft.project.path, record.task.branch, "--on"));
+    const auto below = below_of(world, record);
+    if (below->state == engine::Below::State::done) co_return Result<void>{};
+    const auto* other = world.tasks.brief(record.task.on);
+    if (!other) co_return Error(ErrorCode::not_found, "task " + record.task.on.value + " is deleted");
+    record.stacked_on = record.task.on;
+    record.task.base = "refs/heads/" + other->branch;
+    draft.notes.push_back("starts from the reviewed commit of task " + record.task.on.value +
+                          (record.blocked() ? ", when that is in review" : std::string()));
+    co_return Result<void>{};
 }
 
 /// Makes the new branch of a sub-task start at its parent's branch, as committed at the time of the sub-task's start.
@@ -312,6 +348,7 @@ Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
 /// Chooses the start of a new branch. The start is stored as a ref, so that the task is always compared with the ref's
 /// current commit.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
+    if (params.on) co_return co_await begin_at_other(world, draft);
     if (!params.base) co_return co_await begin_at_parent(world, draft);
     auto& task = draft.record.task;
     const auto repo = draft.project.path;
@@ -415,6 +452,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(take_texts(params, task));
     CO_TRY(choose_workflow(world, params, draft));
     CO_TRY(add_blockers(world, draft.record, params.blocked_by));
+    CO_TRY(choose_other(world, params, draft.record));
     CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
@@ -509,6 +547,7 @@ Result<void> check_names(Api& api, TaskCreate& params, const Call& call) {
     std::vector<std::string*> names;
     for (auto& name : params.blocked_by) names.push_back(&name);
     if (params.parent) names.push_back(&*params.parent);
+    if (params.on) names.push_back(&*params.on);
     for (auto* name : names) {
         TRY(const auto id, api.select({*name, {}}, call));
         *name = id.value;

@@ -105,7 +105,9 @@ std::vector<TaskId> waiting_for(Api& api, const std::vector<TaskId>& cancelled) 
     };
     for (const auto& id : cancelled) {
         for (const auto& other : api.world().tasks.blocked_by(id)) {
-            if (!has(cancelled, other) && !has(waiting, other)) waiting.push_back(other);
+            const auto record = api.world().tasks.awake(other);
+            const bool waits = record && has(record->waits_for(), id);
+            if (waits && !has(cancelled, other) && !has(waiting, other)) waiting.push_back(other);
         }
     }
     return waiting;

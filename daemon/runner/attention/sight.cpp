@@ -96,7 +96,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     if (!record.continued_by.empty()) sight.continued_by = runner.world.tasks.short_id(record.continued_by);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared (fetch, checkout, setup)";
     if (record.blocked()) {
-        sight.waits_for = waits_text(runner.world, record);
+        sight.waits_for = waits_shown(runner.world, record);
         sight.gone = gone_text(runner.world, record);
     }
     sight.children = children_of(runner.world, record);

@@ -79,11 +79,15 @@ struct PatchText {
 inline constexpr std::size_t k_largest_patch = std::size_t{512} << 10;
 Awaitable<Result<PatchText>> patch_of(World& world, Changes changes);
 
-/// `orange task update-branch`: merges the default branch (base_of(), refs.hpp) into the task's branch in its worktree.
+/// `orange task update-branch`: merges the default branch (base_of(), refs.hpp) into the task's branch in its worktree;
+/// for a task that is built on another one that is not done, the commit of that one (commit_below()).
 /// conflict if the task has no worktree, if an agent works or something is uncommitted there, or if files conflict.
 /// Files that conflict stay in the worktree to be resolved (`details["files"]`). Succeeds if the branch is already up
 /// to date.
 Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by);
+
+/// Returns the role of an agent at work in the worktree: that of the status, and any that is not known to rest.
+std::optional<Role> role_at_work(Runner& runner, const TaskRecord& record);
 
 /// Says what git has begun in the task's worktree and not finished, for example the merge that update_branch() left
 /// there, and how to go on. Empty if there is nothing, or if it cannot be found out.

@@ -7,6 +7,7 @@
 #include "daemon/git/signing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/git/worktree_status.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/placing/walls.hpp"
@@ -22,14 +23,24 @@ struct Base {
     std::string commit;
     std::string name;  ///< "origin/main"
     std::vector<std::string> notes;
+    bool is_of_other = false;  ///< it is of the task that this one is built on
 };
 
-/// Returns the newest commit of the branch that the task is merged into. The default branch is fetched from origin
-/// first, unless merges are not pushed. A parent's branch is used as it is here, if it exists.
+/// Returns the newest commit of the branch that the task is merged into, or of the task that it is built on. The
+/// default branch is fetched from origin first, unless merges are not pushed. A parent's branch is used as it is here,
+/// if it exists.
 Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, const Project& project) {
     const auto repo = project.path, default_branch = project.default_branch;
-    CO_TRY(const auto target, co_await existing_target(world, record, project));
     Base base;
+    const auto below = below_of(world, record);
+    if (below && record.stands_on_other() && below->state != engine::Below::State::done) {
+        base.is_of_other = true;
+        base.name = "task " + below->short_id;
+        CO_TRY(base.commit, co_await commit_below(world, record));
+        if (below->state != engine::Below::State::reviewed) base.commit = *record.task.base;
+        co_return base;
+    }
+    CO_TRY(const auto target, co_await existing_target(world, record, project));
     if (target.is_parents()) {
         base.name = target.branch;
         CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/heads/" + target.branch));
@@ -54,17 +65,6 @@ Error at_work(const TaskId& id, Role role) {
                                      id.value};
 }
 
-/// An agent at work would find files changed while it edits them, and might commit unresolved conflicts.
-Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
-    TRY(const auto definition, runner.turns.definition_of(record.task));
-    const auto* state = definition->state(record.task.status);
-    for (const auto role : {Role::worker, Role::reviewer}) {
-        const bool counts = state && state->agent == role;
-        if (counts && runner.agents.alive(record, role)) return at_work(record.task.id, role);
-    }
-    return {};
-}
-
 Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
     const auto files = split_lines(conflict.details.at("files"));
     std::vector<std::string> named;
@@ -86,7 +86,14 @@ Result<void> check_can_be_updated(Runner& runner, const TaskRecord& record) {
         return Error(ErrorCode::conflict, "a merge of task " + task.id.value +
                                               " is not finished. Finish it:\n  orange task merge " + task.id.value);
     }
-    return check_no_agent_works(runner, record);
+    // An agent at work would find files changed while it edits them, and might commit unresolved conflicts.
+    TRY(const auto definition, runner.turns.definition_of(task));
+    const auto* state = definition->state(task.status);
+    for (const auto role : {Role::worker, Role::reviewer}) {
+        const bool counts = state && state->agent == role;
+        if (counts && runner.agents.alive(record, role)) return at_work(task.id, role);
+    }
+    return {};
 }
 
 /// Returns the commit of the branch, if the worktree can be merged into.
@@ -138,13 +145,16 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     CO_TRY(check_can_be_updated(runner, record));
     CO_TRY(const auto project, registered_project(world, task.project));
     CO_TRY(auto base, co_await newest_base(world, record, project));
+    const bool is_of_other = base.is_of_other;
     const auto lock = co_await world.repositories.acquire(project.path);
     CO_TRY(const auto worktree, co_await open_worktree(world, record));
     CO_TRY(const auto head, co_await head_to_merge_into(world, task, worktree, base.commit));
     CO_TRY(const auto merged, co_await merge_in_worktree(world, task, worktree, base));
     Outcome outcome;
     outcome.notes = std::move(base.notes);
+    if (is_of_other) record.task.base = base.commit;
     if (merged == head) {
+        if (is_of_other) CO_TRY(runner.turns.try_save(record));
         outcome.notes.push_back(task.branch + " already contains all commits of " + base.name);
         co_return outcome;
     }
@@ -157,6 +167,18 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     world.journal.write(record, "branch.updated",
                         {{"from", head}, {"to", merged}, {"base", base.name}, {"by", name_text(by.role)}});
     co_return outcome;
+}
+
+std::optional<Role> role_at_work(Runner& runner, const TaskRecord& record) {
+    const auto definition = runner.turns.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    for (const auto role : {Role::worker, Role::reviewer}) {
+        if (!runner.agents.alive(record, role)) continue;
+        const auto seen = runner.activities.of(record, role);
+        const bool rests = seen && seen->activity == Activity::idle && state && state->agent != role;
+        if (!rests) return role;
+    }
+    return std::nullopt;
 }
 
 Awaitable<std::string> half_done(World& world, TaskRecord record) {

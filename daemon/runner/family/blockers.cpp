@@ -71,6 +71,9 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
         engine::Blocker blocker{id, blocker_state(world, id), world.tasks.short_id(id)};
         const auto* task = world.tasks.brief(id);
         const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
+        // The one that it is built on only has to be reviewed.
+        const auto below = id == record.task.on ? below_of(world, record) : std::nullopt;
+        if (below && below->state == engine::Below::State::reviewed) blocker.state = BlockerState::done;
         blocker.fate = task ? "has ended with the status " + task->status.text()
                        : std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)"
                                                                               : "is deleted";
@@ -107,6 +110,10 @@ Result<void> add_blockers(const World& world, TaskRecord& record, const std::vec
         if (id == record.task.id) {
             return {ErrorCode::conflict, "task " + id.value + " cannot wait for itself"};
         }
+        if (id == record.task.on) {
+            return {ErrorCode::conflict, "task " + record.task.id.value + " is built on task " + id.value +
+                                             ", and waits only for its review"};
+        }
         const auto state = blocker_state(world, id);
         if (state == BlockerState::gone) {
             return {ErrorCode::conflict, "task " + id.value + " has the status " +
@@ -124,7 +131,13 @@ Result<void> add_blockers(const World& world, TaskRecord& record, const std::vec
 
 Result<void> drop_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names) {
     for (const auto& name : names) {
-        TRY(auto id, one_of(world, record.task.blocked_by, name));
+        auto all = record.task.blocked_by;
+        if (!record.task.on.empty()) all.push_back(record.task.on);
+        TRY(auto id, one_of(world, all, name));
+        if (id == record.task.on) {
+            build_on_none(record);
+            continue;
+        }
         std::erase(record.task.blocked_by, id);
         record.blockers_done.erase(id);
     }
@@ -133,6 +146,14 @@ Result<void> drop_blockers(const World& world, TaskRecord& record, const std::ve
 
 std::string waits_text(const World& world, const TaskRecord& record) {
     return text_of(world, record.waits_for());
+}
+
+std::string waits_shown(const World& world, const TaskRecord& record) {
+    auto ids = record.waits_for();
+    const bool is_on = std::erase(ids, record.task.on) > 0;
+    const auto others = text_of(world, ids);
+    if (!is_on) return others;
+    return (others.empty() ? "" : others + ", and for ") + world.tasks.short_id(record.task.on) + " to be in review";
 }
 
 std::string gone_text(const World& world, const TaskRecord& record) {
@@ -144,12 +165,15 @@ std::string gone_text(const World& world, const TaskRecord& record) {
 std::string waits_sentence(const World& world, const TaskRecord& record) {
     const auto& id = record.task.id.value;
     const auto names = waits_text(world, record), gone = gone_text(world, record);
-    auto text = "task " + id + " waits for " + names;
+    auto text = "task " + id + " waits for " + (gone.empty() ? waits_shown(world, record) : names);
     if (!gone.empty()) {
         text += (gone == names ? ", which" : "; " + gone) + " will never be done";
     } else if (record.queued) {
         const bool one = record.waits_for().size() == 1;
-        text += one ? " and starts by itself when that is done" : " and starts by itself when they are done";
+        const bool is_on = one && record.waits_for().front() == record.task.on;
+        text += is_on ? " and starts by itself then"
+                : one ? " and starts by itself when that is done"
+                      : " and starts by itself when they are done";
     }
     return text + ". To start it without:\n  orange task update " + id + " --unblock " + (gone.empty() ? names : gone);
 }
@@ -157,7 +181,8 @@ std::string waits_sentence(const World& world, const TaskRecord& record) {
 Awaitable<Result<void>> note_blockers(Runner& runner, TaskRecord& record, engine::step::NoteBlockers ended) {
     auto& world = runner.world;
     for (const auto& id : ended.done) {
-        CO_TRY(world.journal.write_once(record, "blocker.done", {{"blocker", id.value}}));
+        const bool is_done = blocker_state(world, id) == BlockerState::done;  // else it is built on that one
+        if (is_done) CO_TRY(world.journal.write_once(record, "blocker.done", {{"blocker", id.value}}));
         record.blockers_done.insert(id);
     }
     for (const auto& blocker : ended.gone) {

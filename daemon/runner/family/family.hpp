@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,18 +38,52 @@ std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& r
 /// the task itself, a task that has ended without success, or a task that waits for this one, or if the task has
 /// started. invalid_argument above 100 blockers. On failure the record may be half changed; the caller drops it.
 Result<void> add_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
-/// Removes the named tasks from the blockers. A deleted task has only its id. invalid_argument if the task does not
-/// wait for one of them.
+/// Removes the named tasks from the blockers; the one that it is built on as build_on_none() does. A deleted task has
+/// only its id. invalid_argument if the task does not wait for one of them.
 Result<void> drop_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names);
 /// Returns conflict, with the cycle in `details`, if the task waits for itself.
 Result<void> check_cycle(const World& world, const TaskRecord& record);
 
 /// Returns the blockers that the task still waits for, as people type them: "4f2a,7b1c".
 std::string waits_text(const World& world, const TaskRecord& record);
-/// Returns the blockers that will never be done, in the same form; empty if there are none.
+/// Returns them for people: "4f2a,7b1c, and for 9c3d to be in review", where the last is the one that it is built on.
+std::string waits_shown(const World& world, const TaskRecord& record);
+/// Returns the blockers that will never be done, in the form of waits_text(); empty if there are none.
 std::string gone_text(const World& world, const TaskRecord& record);
 /// Returns a sentence with the blockers and the command that starts the task without them.
 std::string waits_sentence(const World& world, const TaskRecord& record);
+
+// The task that another one is built on (`--on`). Its branch begins at the commit of that one that was reviewed, and is
+// compared with that commit (Task::base) until that one is done and its work is in the default branch.
+
+/// Returns that task as it is now; nullopt if the task is built on none. No I/O.
+std::optional<engine::Below> below_of(const World& world, const TaskRecord& record);
+
+/// Makes the named task the one that `record`, a new task, is built on. invalid_argument if it is one of another
+/// project; conflict if it is the task itself, waits for it, or will never be done.
+Result<void> build_on(const World& world, TaskRecord& record, const std::string& name);
+/// Makes the task built on none: its branch stays as it is, and is compared with the default branch.
+void build_on_none(TaskRecord& record);
+
+/// Returns the commit with which the branch is compared as long as the other task is not done: the one that was
+/// reviewed, or the tip of its branch if none was. Empty if there is none yet.
+Awaitable<Result<std::string>> commit_below(World& world, TaskRecord record);
+
+/// Returns conflict as long as the task may not be merged, because the one that it is built on is not merged.
+Result<void> check_below_is_merged(const World& world, const TaskRecord& record);
+
+/// A step of the reconciler: lets the branch follow the task that it is built on. `record` is that of the task's turn.
+///
+/// - That one is in review again with another commit: the commit is merged into the branch.
+/// - It is done, and the default branch has its commits: from now on the branch is compared with the default branch. If
+///   the default branch has its changes in other commits (a squash), those of this task are made again on top of them.
+///   The verdict of its review stays if the patch is the same (git patch-id); else it has to be reviewed again.
+/// - It was sent back, or will never be done: the worker and the human are told.
+///
+/// Nothing is touched while an agent works, files are edited or conflict: the worker is told what to do, its human too
+/// if no agent works, and the result is a Hold. The move is written down before the branch moves, so each call may be
+/// repeated after a crash.
+Awaitable<Result<std::optional<engine::Hold>>> follow_below(Runner& runner, TaskRecord& record, engine::Below below);
 
 // The sub-tasks of a task, and the transition of their parent when they have ended.
 
@@ -107,6 +142,8 @@ Awaitable<Result<void>> go_on_after_children(Runner& runner, TaskRecord& record)
 ///   waited for other tasks.
 /// - For a sub-task that is merged into its parent's branch, that branch takes the place of the default branch, unless
 ///   the sub-task has waited for a task that is merged elsewhere.
+///
+/// The branch of a task that is built on another one (Task::on) begins at commit_below(), when it is made.
 ///
 /// conflict, with `details["files"]`, if the merge conflicts: the branch then exists without the merge, and a person
 /// has to make it. The call may be repeated after a crash.

@@ -129,9 +129,32 @@ Awaitable<Result<void>> begin_branch(World& world, Turns& turns, TaskRecord& rec
     co_return Result<void>{};
 }
 
+/// The branch is made when the workspace is acquired, at `base`. A task below that is not in review any more is
+/// followed when the task has begun.
+Awaitable<Result<void>> put_on_other(World& world, Turns& turns, TaskRecord& record) {
+    const auto below = below_of(world, record);
+    const bool is_done = below && below->state == engine::Below::State::done;
+    std::string commit;
+    if (!is_done) {
+        CO_TRY(commit, co_await commit_below(world, record));
+    }
+    if (!is_done && commit.empty()) {
+        co_return Error(ErrorCode::not_found, "task " + record.task.on.value +
+                                                  ", on which the task is built, has no commit. To build it on " +
+                                                  "none:\n  orange task update " + record.task.id.value +
+                                                  " --unblock " + record.task.on.value);
+    }
+    record.stacked_on = {};
+    record.task.base = commit;
+    if (is_done) record.task.base.reset();
+    if (is_done || below->state == engine::Below::State::reviewed) record.on_seen = below->seen;
+    co_return turns.try_save(record);
+}
+
 }  // namespace
 
 Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& record) {
+    if (record.stacked_on == record.task.on) co_return co_await put_on_other(world, turns, record);
     CO_TRY(const auto project, registered_project(world, record.task.project));
     const auto origins = origins_of(world, record);
     CO_TRY(const auto origin, co_await world.pool.known().has_origin(world.git, project.path));

@@ -55,6 +55,9 @@ struct Reconciler::Performer {
     Awaitable<Result<Held>> operator()(engine::step::StopLeft) const {
         return finish(runner.placements.stop_left(record));
     }
+    Awaitable<Result<Held>> operator()(engine::step::FollowBelow step) const {
+        return follow_below(runner, record, std::move(step.below));
+    }
     Awaitable<Result<Held>> operator()(engine::step::StartAgents) const {
         return finish(runner.queue.start_held(record));
     }
@@ -118,8 +121,10 @@ void Reconciler::stop() {
 
 void Reconciler::saved(const TaskId& id) {
     const auto waiting = world_.tasks.blocked_by(id);
-    if (!waiting.empty() && blocker_state(world_, id) != BlockerState::open) {
-        for (const auto& each : waiting) wake(each);
+    const bool has_ended = !waiting.empty() && blocker_state(world_, id) != BlockerState::open;
+    for (const auto& each : waiting) {
+        const auto task = world_.tasks.awake(each);
+        if (has_ended || (task && task->task.on == id)) wake(each);
     }
     runner_.queue.room_changed();
     const auto* brief = world_.tasks.brief(id);
@@ -236,9 +241,11 @@ Awaitable<Result<void>> Reconciler::pass_on_end(TaskId id) {
     for (const auto& each : concerned) {
         co_await settle(each);
         const auto record = world_.tasks.awake(each);
+        const bool follows = record && record->stands_on_other() && record->task.on == id;
+        const bool is_told = !follows || record->on_told.starts_with(engine::k_below_done);
         const bool is_written = !record || record->children_done.contains(id) || record->blockers_done.contains(id) ||
                                 store::has_ended(*record);
-        if (is_written) continue;
+        if (is_written && is_told) continue;
         co_return Error(ErrorCode::io, "the end of task " + id.value + " could not be written into task " + each.value +
                                            ", which it concerns; see orange.log");
     }
@@ -253,6 +260,7 @@ Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty)
     view.ended = store::has_ended(record);
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
+    view.below = below_of(world_, record);
     view.is_merging = !Merges::under_way(record).empty();
     view.stops_spent = runner_.agents.any_may_live(record) && runner_.budgets.is_stop_due(record);
     view.budget_spent = !runner_.budgets.may_begin(record);

@@ -148,6 +148,12 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     if (const auto open = engine::not_ended(children_of(world, record)); !open.empty()) {
         concerns.push_back({"these sub-tasks have not ended: " + open, "Merge without waiting for its sub-tasks?"});
     }
+    const auto below = below_of(world, record);
+    if (record.stands_on_other() && below && below->state == engine::Below::State::done) {
+        concerns.push_back(
+            {"its branch still has commits of task " + task.on.value + ", which were merged in another form",
+             "Merge them as they are?", "Let the branch follow first\n  orange task why " + task.id.value});
+    }
     if (has_lost_its_target(world, record)) {
         concerns.push_back({"its parent, task " + task.parent.value +
                                 ", into whose branch it was to be merged, has ended or cannot be found. It is merged "

@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_concerns.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
@@ -94,6 +95,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Result<void>{};
     CO_TRY(check_parent_rests(world_, merge_target(world_, record, *project)));
+    CO_TRY(check_below_is_merged(world_, record));
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself reports it
     if (!tip) co_return tip.error();
@@ -284,6 +286,10 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
     CO_TRY(co_await look_first(record, order, tried));
     if (auto& merged = tried.pull.merged) {
         co_return co_await finish_merged(std::move(record), std::move(*merged), order.keep_branch, by);
+    }
+    CO_TRY(check_below_is_merged(world_, record));
+    if (auto below = below_of(world_, record); below && record.stands_on_other()) {
+        CO_TRY(co_await follow_below(runner_, record, std::move(*below)));  // which its own loop may not have done yet
     }
     MergeRecord merge;
     merge.by = by;

@@ -280,9 +280,10 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
         notes.push_back("to try the start again:\n  " +
                         task_command(has_begun ? "respawn" : "spawn", is.id.value).text());
     }
-    if (is.blocked_by != was.blocked_by) {
+    if (is.blocked_by != was.blocked_by || is.on != was.on) {
         std::vector<std::string> ids;
         for (const auto& id : is.blocked_by) ids.push_back(id.value);
+        if (!is.on.empty()) ids.push_back(is.on.value);
         world_.journal.write(changed, "blockers.changed", {{"blockers", join(ids, " ")}, {"by", who}});
     }
     if (is.branch != was.branch) {

@@ -54,8 +54,7 @@ struct Small {
     Agent agent = Agent::none;
     Byte idle_notice = 0, reminded = 0;
     Byte to_tell = 0;
-    Byte left = 0;                  ///< an executor may still have something of an earlier run
-    std::array<Byte, 1> filling{};  ///< in place of padding
+    Byte left = 0;  ///< an executor may still have something of an earlier run
     std::array<Held, k_step_count> holds{};
 
     bool operator==(const Small&) const = default;
@@ -96,10 +95,24 @@ struct Hash {
 };
 
 constexpr std::array<std::string_view, k_step_count> k_names = {
-    "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren",
-    "StopSpent",    "StopLeft",     "StartAgents",    "Deliver",         "Acknowledge",
-    "ClearIdle",    "Remind",       "Notify"};
-enum Index { blockers, children, tell, wait, go_on, spend, stop, start, deliver, acknowledge, clear, remind, notify };
+    "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren", "StopSpent", "StopLeft",
+    "FollowBelow",  "StartAgents",  "Deliver",        "Acknowledge",     "ClearIdle",         "Remind",    "Notify"};
+enum Index {
+    blockers,
+    children,
+    tell,
+    wait,
+    go_on,
+    spend,
+    stop,
+    follow,
+    start,
+    deliver,
+    acknowledge,
+    clear,
+    remind,
+    notify
+};
 
 constexpr milliseconds k_hold_time = 1s;
 using Wait = std::optional<milliseconds>;
@@ -133,6 +146,8 @@ Wait wanted(const Small& w, int step, bool lifted = false) {
             return due_if(may_move && w.have_come_back() && !w.queued && (lifted || w.failed != Failed::for_good));
         case spend:
             return std::nullopt;  // no budget here
+        case follow:
+            return std::nullopt;  // it is built on no task
         case stop:
             return due_if(w.left);
         case start:

@@ -62,6 +62,13 @@ void be_idle(Scene& scene, std::chrono::milliseconds time) {
     scene.view.now = k_start + time;
 }
 
+void be_built_on(Scene& scene, Below::State state, const std::string& seen) {
+    scene.record.task.on = TaskId{"bbbb"};
+    scene.record.task.base = "1111";
+    scene.record.on_seen = "reviewed 1111";
+    scene.view.below = Below{TaskId{"bbbb"}, state, "bbbb", "", seen};
+}
+
 constexpr std::size_t k_none = k_step_count;
 
 struct Row {
@@ -186,8 +193,30 @@ const std::vector<Row>& rows() {
              s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
+         8},
+        {"the task that it is built on has moved",
+         [](Scene& s) { be_built_on(s, Below::State::reviewed, "reviewed 2222"); }, 7},
+        {"the task that it is built on is as it was",
+         [](Scene& s) { be_built_on(s, Below::State::reviewed, "reviewed 1111"); }},
+        {"the task that it is built on is done", [](Scene& s) { be_built_on(s, Below::State::done, "done"); }, 7},
+        {"the task that it is built on was sent back before this one began",
+         [](Scene& s) {
+             be_built_on(s, Below::State::open, "open");
+             s.record.stacked_on = s.record.task.on;
+             s.record.blockers_done = {s.record.task.on};
+         },
          7},
-        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 8},
+        {"the task that it is built on has moved, while this one is merged",
+         [](Scene& s) {
+             be_built_on(s, Below::State::done, "done");
+             s.view.is_merging = true;
+         }},
+        {"the branch has followed to the end",
+         [](Scene& s) {
+             be_built_on(s, Below::State::done, "done");
+             s.record.task.base.reset();
+         }},
+        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 9},
         {"a message waits, and the daemon is not on duty",
          [](Scene& s) {
              s.record.outbox = {message()};
@@ -219,7 +248,7 @@ const std::vector<Row>& rows() {
              s.record.outbox.back().from = Role::human;
              s.view.budget_spent = true;
          },
-         8},
+         9},
         {"a sub-task is done, and the budget is spent",
          [](Scene& s) {
              waits_for_children(s, ChildState::done);
@@ -232,17 +261,17 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.budget_spent = true;
          },
-         12},
+         13},
         {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
-        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 9},
-        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 9},
+        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 10},
+        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 10},
         {"a message was typed long ago, and the agent works", [](Scene& s) { type(s, 31s); }},
         {"a message was typed long ago, and the agent is idle",
          [](Scene& s) {
              be_idle(s, 40s);
              type(s, 31s);
          },
-         9},
+         10},
         {"a message was seen",
          [](Scene& s) {
              type(s, 5s);
@@ -252,9 +281,9 @@ const std::vector<Row>& rows() {
          [](Scene& s) {
              engine::raise(s.record, {NoticeKind::agent_idle, "it is idle", "", "", k_start});
          },
-         10},
+         11},
         {"an agent is idle", [](Scene& s) { be_idle(s, 10s); }, k_none, 50'000ms},
-        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 11},
+        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 12},
         {"an agent is idle for long, and its human stopped it",
          [](Scene& s) {
              be_idle(s, 60s);
@@ -276,12 +305,12 @@ const std::vector<Row>& rows() {
              s.view.agent->activity = Activity::unknown;
              s.view.now = k_start + 360s;
          },
-         11},
+         12},
         {"the task needs a review",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
          },
-         12},
+         13},
         {"the task needs a start",
          [](Scene& s) {
              s.view.needs = {Need::start, "", {}, k_start};
@@ -296,7 +325,7 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.needed_before = Need::review;
          },
-         12},
+         13},
         {"the task needed help and needs a review now",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
@@ -308,14 +337,14 @@ const std::vector<Row>& rows() {
              s.view.needed_before = Need::answer;
              s.view.permit_before = 1;
          },
-         12},
+         13},
         {"the same request still waits",
          [](Scene& s) {
              s.view.needs = {Need::answer, "", {}, k_start, 2};
              s.view.needed_before = Need::answer;
              s.view.permit_before = 2;
          }},
-        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 12},
+        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 13},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
              s.view.needs = {Need::help, "", {}, k_start};

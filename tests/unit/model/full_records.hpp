@@ -42,6 +42,7 @@ inline Task full_task() {
     task.parent.value = "ddddbbbbccccddddeeeef";
     task.budget = "5M";
     task.permits = "inbox";
+    task.on.value = "ffffbbbbccccddddeeeef";
     return task;
 }
 
@@ -183,6 +184,9 @@ inline TaskRecord full_record() {
     record.times = {{"2026-11-21", "worker", 300}};
     record.time_open = TimeOpen{"you", k_full_time};
     record.budget_pass = BudgetPass{"2026-11-21", "4f2a", 3'000'000, 5'000'000, 40'000'000, 41'000'000};
+    record.on_seen = "reviewed 0123456789abcdef";
+    record.on_told = "done";
+    record.on_move = "0123456789abcdef fedcba9876543210 abcdef0123456789";
     record.near_told = "5000000 40000000 2026-11-21";
     record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;

@@ -167,6 +167,51 @@ Scene a_blockers_end(bool stacked) {
     return scene;
 }
 
+/// Two tasks are in review, and the second is built on the first, which is merged as one commit.
+Scene a_squash_below() {
+    Scene scene;
+    scene.arrange = [](RunnerWorld& world) {
+        const auto first = ready_to_merge(world);
+        auto project = shop(world);
+        project.pool_size = 2;
+        world.house().world().projects.put(project).value();
+        auto record = world.draft("it is built on the first");
+        record.task.workflow = "relay";
+        record.task.branch = "above";
+        build_on(world.house().world(), record, first.value).value();
+        record.stacked_on = first;
+        record.task.base = "refs/heads/" + world.record(first).task.branch;
+        const auto second = record.task.id;
+        world.create(std::move(record), "", false).value();
+        work_on(world, second);
+        world.append_body(second, "\n## Handoff\nall of it\n");
+        world.move(second, "agent-review").value();
+        world.append_body(second, "\n## Review\nPASS\n");
+        world.move(second, "reviewing").value();
+        return Tasks{first, second};
+    };
+    scene.act = [](RunnerWorld& world, const Tasks& tasks) {
+        MergeOrder order;
+        order.strategy = git::MergeStrategy::squash;
+        (void)world.house().go(world.house().runner().merges.merge(tasks[0], order, a_human()));
+    };
+    scene.is_over = [](RunnerWorld& world, const Tasks& tasks) {
+        return is_in(world, tasks[0], "done") && !world.record(tasks[1]).task.base;
+    };
+    scene.check = [](RunnerWorld& world, const Tasks& tasks, bool) {
+        const auto& second = world.record(tasks[1]);
+        CHECK(second.task.status == "reviewing");
+        CHECK(world.git.plain(world.repo(), {"show", "above:of-" + tasks[1].value}, true) == "it");
+        CHECK(count(world, tasks[1], "branch.updated") <= 1);
+        if (second.task.base) return;
+        CHECK(second.on_move.empty());
+        CHECK(world.git.plain(world.repo(), {"rev-list", "--count", "main..above"}) == "1");
+        CHECK(second.reviewed_commit == world.git.ref(world.repo(), "above"));
+        CHECK(count(world, tasks[1], "branch.updated") == 1);
+    };
+    return scene;
+}
+
 /// The last of two sub-tasks is merged. Their parent, with work of its own or without, is the first of the tasks.
 Scene the_last_subtasks_end(bool commits) {
     const std::string next = commits ? "working" : "done";
@@ -441,6 +486,11 @@ TEST_CASE("a blocker's end that is cut off anywhere starts the task that waits f
 TEST_CASE("the start of stacked work that is cut off anywhere begins it once, on one branch", "[slow]") {
     strike_everywhere(found_by_the_next_daemon(a_blockers_end(true)), {Fault::killed});
     strike_everywhere(a_blockers_end(true), {Fault::killed}, 4);
+}
+
+TEST_CASE("a branch that is moved onto a squash comes there once and keeps its review, wherever the daemon ends",
+          "[slow]") {
+    strike_everywhere(found_by_the_next_daemon(a_squash_below()), {Fault::killed});
 }
 
 TEST_CASE("the last sub-task's end that is cut off anywhere moves its parent once, to the end or to a worker",

@@ -1,0 +1,462 @@
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branch_names.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/git/replay.hpp"
+#include "daemon/git/update.hpp"
+#include "daemon/runner/agents/outbox.hpp"
+#include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/family.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/placing/walls.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// Tasks that are built on another one.
+namespace orange {
+namespace {
+
+using engine::Below;
+using Holding = std::optional<engine::Hold>;
+
+constexpr std::chrono::minutes k_look_again{1};
+/// The cause of the notice that the work has to be reviewed again, which no later move of the branch ends.
+constexpr const char* k_unreviewed = "unreviewed";
+
+/// True if a human's merge is all that the task needs.
+bool needs_only_merge(const World& world, const TaskRecord& record) {
+    const auto definition = world.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    return state != nullptr && !state->agent && engine::can_be_merged_from(**definition, state->name);
+}
+
+std::string without_it(const TaskRecord& record, const Below& below) {
+    return "orange task update " + record.task.id.value + " --unblock " + below.short_id;
+}
+
+/// One step of a task whose branch follows the task that it is built on.
+class Follower : Owner {
+  public:
+    Follower(Runner& runner, TaskRecord& record, Below below)
+        : Owner(runner), record_(record), below_(std::move(below)) {}
+    Awaitable<Result<Holding>> go();
+
+  private:
+    Awaitable<Result<Holding>> wait_again();
+    Awaitable<Result<Holding>> note_open();
+    Awaitable<Result<Holding>> note_gone();
+    Awaitable<Result<Holding>> bring_along();
+    Awaitable<Result<Holding>> settle();
+    Awaitable<Result<Holding>> stand_on(std::string commit);
+    Awaitable<Result<Holding>> leave();
+
+    /// Opens the worktree, if there is one, and reads the branch. Ends a move that a killed daemon has begun.
+    Awaitable<Result<void>> look();
+    Awaitable<Result<std::string>> obstacle(std::string to);
+    /// Returns the place of the agent's own repository, if it has one.
+    std::optional<walls::WalledWorktree> own_place() const;
+    Awaitable<Result<void>> move(std::string to, std::string base);
+    Awaitable<Result<void>> end_move();
+    void keep_verdict(const std::string& from, const std::string& to);
+    /// Tells the worker, once, what its branch has to follow, and the human if no agent works. `command`: for a worker.
+    Awaitable<Result<Holding>> ask(std::string why, std::string command);
+    void clear_notice();
+    bool is_told(const std::string& who) const;
+    void note_told(const std::string& who);
+    void tell_worker(std::string text, std::string key);
+    std::string name() const { return "task " + below_.short_id + ", on which this one is built,"; }
+    Awaitable<Result<Holding>> save();
+
+    TaskRecord& record_;
+    Below below_;
+    Project project_;
+    std::optional<git::Pinned> worktree_;
+    std::string tip_;
+};
+
+Awaitable<Result<Holding>> Follower::save() {
+    CO_TRY(turns_.try_save(record_));
+    co_await turns_.show(record_);
+    co_return Holding{};
+}
+
+/// A message to an agent that does not run is of no use: its next run sees the branch as it is then.
+void Follower::tell_worker(std::string text, std::string key) {
+    if (record_.run_of(Role::worker) == nullptr) return;
+    const auto is_same = [&](const Message& message) { return message.id == key; };
+    if (std::ranges::any_of(record_.outbox, is_same)) return;
+    add_message(world_, record_, Role::worker, Role::system, std::move(text), false, std::move(key));
+}
+
+void Follower::clear_notice() {
+    const auto* notice = engine::find_notice(record_, NoticeKind::on_changed);
+    if (notice != nullptr && notice->cause != k_unreviewed) (void)clear(record_, NoticeKind::on_changed);
+}
+
+bool Follower::is_told(const std::string& who) const {
+    const auto& told = record_.on_told;
+    return told.starts_with(below_.seen) && told.find("|" + who, below_.seen.size()) != std::string::npos;
+}
+
+void Follower::note_told(const std::string& who) {
+    if (!record_.on_told.starts_with(below_.seen)) record_.on_told = below_.seen;
+    record_.on_told += "|" + who;
+}
+
+Awaitable<Result<Holding>> Follower::wait_again() {
+    record_.blockers_done.erase(below_.id);
+    CO_TRY(turns_.try_save(record_));
+    co_await turns_.show(record_);
+    co_return Holding{};
+}
+
+Awaitable<Result<Holding>> Follower::note_open() {
+    tell_worker(name() + " was sent back, and its commits may change. Go on; you are told when they have", "on-open");
+    if (needs_only_merge(world_, record_)) {
+        raise(world_, record_, NoticeKind::on_changed,
+              "task " + below_.short_id + ", on which it is built, was sent back; its commits may change",
+              "orange task show " + below_.short_id);
+    }
+    record_.on_seen = below_.seen;
+    co_return co_await save();
+}
+
+Awaitable<Result<Holding>> Follower::note_gone() {
+    tell_worker(name() + " " + below_.fate + ". Its commits stay in your branch until your human decides", "on-gone");
+    raise(world_, record_, NoticeKind::on_changed,
+          "task " + below_.short_id + ", on which it is built, " + below_.fate +
+              "; its commits are still in the branch. Go on without that task, with its commits (--unblock " +
+              below_.short_id + "), or cancel this one (orange task cancel " + record_.task.id.value + ")",
+          without_it(record_, below_));
+    record_.on_seen = below_.seen;
+    co_return co_await save();
+}
+
+Awaitable<Result<void>> Follower::look() {
+    if (record_.task.workspace) {
+        CO_TRY(auto opened, co_await open_worktree(world_, record_, Commits::must_be_taken_over));
+        worktree_.emplace(std::move(opened));
+    }
+    CO_TRY(tip_, co_await git::branch_tip(world_.git, project_.path, record_.task.branch));
+    if (record_.on_move.empty()) co_return Result<void>{};
+    const auto move = record_.on_move;
+    const auto parts = split(move, ' ');
+    if (parts.size() == 3 && parts[1] == tip_) co_return co_await end_move();
+    record_.on_move.clear();  // the branch was not moved
+    co_return turns_.try_save(record_);
+}
+
+std::optional<walls::WalledWorktree> Follower::own_place() const {
+    auto place = worktree_ ? walls::place_of(world_, record_.task, *worktree_) : std::nullopt;
+    return place && is_folder(world_.files, place->own.path) ? place : std::nullopt;
+}
+
+/// Returns why the branch cannot be moved now; empty: it can.
+Awaitable<Result<std::string>> Follower::obstacle(std::string to) {
+    if (const auto role = role_at_work(runner_, record_)) {
+        co_return "the " + name_text(*role) + " works in the worktree";
+    }
+    if (!worktree_) {
+        CO_TRY(const auto state, co_await git::branch_state(world_.git, project_.path, record_.task.branch));
+        if (state.checkout.empty()) co_return std::string();
+        co_return "the branch is checked out in " + printable(state.checkout);
+    }
+    // Git in a worktree must not meet an agent behind a wall; in the agent's own repository it runs behind that wall.
+    if (worktree_->is_walled() && !own_place() && runner_.agents.any_may_live(record_)) {
+        co_return std::string("an agent behind a wall lives in the worktree");
+    }
+    auto branch = record_.task.branch;
+    const auto head = co_await git::head_to_merge_into(world_.git, *worktree_, std::move(branch), std::move(to));
+    if (head) co_return std::string();
+    if (head.error().code != ErrorCode::conflict) co_return head.error();
+    co_return "the workspace " + head.error().message;
+}
+
+/// The move is written down first: a daemon that finds the branch moved goes on with end_move().
+Awaitable<Result<void>> Follower::move(std::string to, std::string base) {
+    record_.on_move = tip_ + " " + to + " " + base;
+    CO_TRY(turns_.try_save(record_));
+    if (const auto place = own_place()) {
+        CO_TRY(co_await walls::reset_there(world_, *place, *worktree_, to));
+    } else if (worktree_) {
+        CO_TRY(co_await git::reset_here(world_.git, *worktree_, to));
+    } else {
+        CO_TRY(const auto common, co_await world_.pool.known().git_dir(world_.git, project_.path));
+        CO_TRY(git::check_branch_files(common, record_.task.branch));
+        CO_TRY(co_await git::move_branch(world_.git, project_.path, record_.task.branch, to, tip_));
+    }
+    tip_ = to;
+    co_return co_await end_move();
+}
+
+void Follower::keep_verdict(const std::string& from, const std::string& to) {
+    record_.reviewed_commit = to;
+    for (auto& [section, review] : record_.reviews) {
+        if (review.starts_with(from + " ")) review = to + review.substr(from.size());
+    }
+}
+
+/// The branch has moved. Its human's eyes count for the new commits only if these change the same as the old ones.
+Awaitable<Result<void>> Follower::end_move() {
+    const auto move = record_.on_move;
+    const auto parts = split(move, ' ');
+    const std::string from(parts[0]), to(parts[1]), base(parts[2]);
+    const git::Range before{record_.task.base.value_or(base), from}, after{base, to};
+    const bool was_reviewed = record_.reviewed_commit == from;
+    bool stays = false;
+    if (was_reviewed) {
+        CO_TRY(stays, co_await git::is_same_patch(world_.git, project_.path, before, after));
+    }
+    auto text = name() + " has changed: your branch was moved to " + to.substr(0, 12) + ", which has its commits";
+    if (stays) keep_verdict(from, to);
+    if (was_reviewed && !stays) {
+        text += ". Your changes are not the same as those that were reviewed, and are reviewed again";
+        raise(
+            world_, record_, NoticeKind::on_changed,
+            "its branch has followed task " + below_.short_id +
+                ", on which it is built, and its changes are not the same as those that were reviewed: they have to be "
+                "reviewed again",
+            "orange task diff " + record_.task.id.value, k_unreviewed);
+    }
+    if (record_.branch_start == from && to == base) record_.branch_start = to;  // it has no commits of its own
+    CO_TRY(world_.journal.write_once(record_, "branch.updated",
+                                     {{"from", from}, {"to", to}, {"base", base}, {"by", std::string("system")}}));
+    tell_worker(std::move(text), "on-" + to.substr(0, 12));
+    record_.task.base = base;
+    record_.on_move.clear();
+    co_return turns_.try_save(record_);
+}
+
+Awaitable<Result<Holding>> Follower::stand_on(std::string commit) {
+    record_.task.base = std::move(commit);
+    record_.on_seen = below_.seen;
+    clear_notice();
+    co_return co_await save();
+}
+
+/// From now on the branch is compared with the default branch.
+Awaitable<Result<Holding>> Follower::leave() {
+    record_.task.base.reset();
+    record_.on_seen = below_.seen;
+    clear_notice();
+    co_return co_await save();
+}
+
+Awaitable<Result<Holding>> Follower::ask(std::string why, std::string command) {
+    const bool at_work = role_at_work(runner_, record_).has_value();
+    bool is_news = false;
+    if (record_.run_of(Role::worker) != nullptr && !is_told("worker")) {
+        tell_worker(name() + " has changed. In your worktree, when you have committed, run: " + command, "on-do");
+        note_told("worker");
+        is_news = true;
+    }
+    if (!at_work && !is_told("human")) {
+        raise(world_, record_, NoticeKind::on_changed,
+              "task " + below_.short_id +
+                  ", on which it is built, has changed, and its branch cannot follow by itself: " +
+                  std::string(first_line(why)) + ". In its worktree: " + command,
+              "orange task shell " + record_.task.id.value);
+        note_told("human");
+        is_news = true;
+    }
+    if (!is_told("")) {
+        note_told("nobody");
+        is_news = true;
+    }
+    if (is_news) CO_TRY(co_await save());
+    co_return Holding{engine::Hold{k_look_again, std::string(first_line(why))}};
+}
+
+Awaitable<Result<Holding>> Follower::bring_along() {
+    CO_TRY(const auto to, co_await commit_below(world_, record_));
+    if (to.empty()) co_return Error(ErrorCode::not_found, "task " + below_.short_id + " has no commit");
+    CO_TRY(const bool has_it, co_await git::contains(world_.git, project_.path, tip_, to));
+    if (has_it) co_return co_await stand_on(to);
+    const auto command = "git merge " + to.substr(0, 12);
+    CO_TRY(auto in_the_way, co_await obstacle(to));
+    if (!in_the_way.empty()) co_return co_await ask(std::move(in_the_way), command);
+    CO_TRY(const bool ahead, co_await git::contains(world_.git, project_.path, to, tip_));
+    auto made = Result<std::string>(to);
+    if (!ahead) {
+        git::MergeRequest request;
+        request.repo = project_.path;
+        request.scratch = (world_.paths.workspaces() / (".merge-" + record_.task.id.value)).string();
+        request.branch = "task " + below_.short_id;
+        request.tip = to;
+        request.target = request.shown_base = record_.task.branch;
+        auto message = "Merge task " + below_.short_id + " into " + record_.task.branch +
+                       "\n\nTask: " + record_.task.id.value + "\n";
+        made = co_await git::build_merge(world_.git, request, git::MergeStrategy::merge, tip_, std::move(message));
+    }
+    if (!made && made.error().details.contains("files")) co_return co_await ask(made.error().message, command);
+    if (!made) co_return made.error();
+    CO_TRY(co_await move(*made, to));
+    co_return co_await stand_on(to);
+}
+
+/// Returns the commit that brought the other task's work into `target`; else that itself.
+Awaitable<Result<std::string>> result_in(World& world, TaskId id, std::string repo, std::string target) {
+    const auto other = world.tasks.read(id).value_or(nullptr);
+    if (!other || !other->merge || other->merge->commit.empty()) co_return target;
+    const auto commit = other->merge->commit;
+    CO_TRY(const auto there, co_await git::commit_of(world.git, repo, commit));
+    if (there.empty()) co_return target;
+    CO_TRY(const bool has_it, co_await git::contains(world.git, repo, target, commit));
+    if (has_it) co_return commit;
+    co_return target;
+}
+
+Awaitable<Result<Holding>> Follower::settle() {
+    const auto repo = project_.path;
+    const auto base = *record_.task.base;
+    CO_TRY(const auto ref, co_await target_ref(world_, record_, project_));
+    CO_TRY(const auto target, co_await git::commit_of(world_.git, repo, ref));
+    CO_TRY(const bool is_there, co_await git::contains(world_.git, repo, target, base));
+    if (is_there) co_return co_await leave();
+    CO_TRY(const auto onto, co_await result_in(world_, below_.id, repo, target));
+    CO_TRY(const bool has_base, co_await git::contains(world_.git, repo, tip_, base));
+    CO_TRY(const bool has_result, co_await git::contains(world_.git, repo, tip_, onto));
+    if (!has_base || has_result) co_return co_await leave();  // somebody has rebased or merged it
+    const auto command = "git rebase --onto " + onto.substr(0, 12) + " " + base.substr(0, 12);
+    CO_TRY(auto in_the_way, co_await obstacle(onto));
+    if (!in_the_way.empty()) co_return co_await ask(std::move(in_the_way), command);
+    git::Replay again;
+    again.repo = repo;
+    again.scratch = (world_.paths.workspaces() / (".merge-" + record_.task.id.value)).string();
+    again.branch = record_.task.branch;
+    again.shown_onto = git::shown_ref(ref);
+    again.from = base;
+    again.tip = tip_;
+    again.onto = onto;
+    again.message = printable(record_.task.summary.empty() ? record_.task.branch : record_.task.summary) +
+                    "\n\nTask: " + record_.task.id.value + "\n";
+    const auto made = co_await git::replay(world_.git, std::move(again));
+    if (!made && made.error().details.contains("files")) co_return co_await ask(made.error().message, command);
+    if (!made) co_return made.error();
+    CO_TRY(co_await move(*made, onto));
+    co_return co_await leave();
+}
+
+Awaitable<Result<Holding>> Follower::go() {
+    if (!record_.stacked_on.empty()) co_return co_await wait_again();
+    if (below_.state == Below::State::open) co_return co_await note_open();
+    if (below_.state == Below::State::gone) co_return co_await note_gone();
+    CO_TRY(project_, registered_project(world_, record_.task.project));
+    const auto lock = co_await world_.repositories.acquire(project_.path);
+    const auto looked = co_await look();
+    if (!looked && looked.error().code == ErrorCode::not_found) {  // its branch is gone, or has another name
+        co_return Holding{engine::Hold{k_look_again, std::string(first_line(looked.error().message))}};
+    }
+    if (!looked) co_return looked.error();
+    if (below_.state == Below::State::done) co_return co_await settle();
+    co_return co_await bring_along();
+}
+
+}  // namespace
+
+std::optional<Below> below_of(const World& world, const TaskRecord& record) {
+    const auto& id = record.task.on;
+    if (id.empty()) return std::nullopt;
+    Below below{id};
+    below.short_id = world.tasks.short_id(id);
+    const auto* brief = world.tasks.brief(id);
+    const auto state = blocker_state(world, id);
+    const bool was_done = record.on_seen == engine::k_below_done || record.on_told.starts_with(engine::k_below_done);
+    if (state == BlockerState::done || (!brief && was_done)) {
+        below.state = Below::State::done;
+        below.seen = engine::k_below_done;
+    } else if (state == BlockerState::gone) {
+        below.state = Below::State::gone;
+        below.seen = "gone";
+        below.fate = brief ? "has ended with the status " + brief->status.text() : "is deleted";
+    } else {
+        const auto other = world.tasks.awake(id);
+        below.seen = "open";
+        if (!other || other->intent || !needs_only_merge(world, *other)) return below;
+        below.state = Below::State::reviewed;
+        if (other->reviewed_commit != "none") below.commit = other->reviewed_commit;
+        const auto since = other->entered_at.value_or(other->task.updated_at);
+        below.seen = "reviewed " + (below.commit.empty() ? to_rfc3339(since) : below.commit);
+    }
+    return below;
+}
+
+Result<void> build_on(const World& world, TaskRecord& record, const std::string& name) {
+    TRY(auto id, world.tasks.resolve(name, store::Naming::id_or_branch));
+    if (id == record.task.id) return {ErrorCode::conflict, "task " + id.value + " cannot be built on itself"};
+    const auto* other = world.tasks.brief(id);
+    if (other && other->project.text() != record.task.project) {
+        return {ErrorCode::invalid_argument, "task " + id.value + " is in the project " + other->project.text() +
+                                                 "; a task can be built only on one of its own project, " +
+                                                 record.task.project};
+    }
+    if (std::ranges::find(record.task.blocked_by, id) != record.task.blocked_by.end()) {
+        return {ErrorCode::invalid_argument,
+                "a task that is built on " + id.value + " waits for its review. Leave out --blocked-by " + id.value};
+    }
+    if (blocker_state(world, id) == BlockerState::gone) {
+        return {ErrorCode::conflict, "task " + id.value +
+                                         (other ? " has the status " + other->status.text() : " cannot be read") +
+                                         ", and nothing can be built on it"};
+    }
+    record.task.on = id;
+    const auto below = below_of(world, record);
+    const bool waits = below->state == Below::State::open;
+    if (!waits) record.blockers_done.insert(std::move(id));
+    return check_cycle(world, record);
+}
+
+void build_on_none(TaskRecord& record) {
+    record.blockers_done.erase(record.task.on);
+    record.task.on = {};
+    record.task.base.reset();
+    record.stacked_on = {};
+    record.on_seen.clear();
+    record.on_told.clear();
+    record.on_move.clear();
+    (void)clear(record, NoticeKind::on_changed);
+}
+
+Awaitable<Result<std::string>> commit_below(World& world, TaskRecord record) {
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    const auto other = world.tasks.read(record.task.on).value_or(nullptr);
+    if (!other) co_return std::string();
+    const auto repo = project.path;
+    const auto reviewed = other->reviewed_commit == "none" ? std::string() : other->reviewed_commit;
+    if (!reviewed.empty()) {
+        CO_TRY(auto there, co_await git::commit_of(world.git, repo, reviewed));
+        if (!there.empty()) co_return there;
+    }
+    auto tip = co_await git::branch_tip(world.git, repo, other->task.branch);
+    if (!tip && tip.error().code == ErrorCode::not_found) co_return std::string();
+    co_return tip;
+}
+
+Result<void> check_below_is_merged(const World& world, const TaskRecord& record) {
+    const auto below = below_of(world, record);
+    if (!below || below->state == Below::State::done) return {};
+    const auto& id = record.task.id.value;
+    std::map<std::string, std::string> details = {{"why", "below_not_merged"}, {"on", below->id.value}};
+    if (below->state == Below::State::gone) {
+        return Error(ErrorCode::conflict,
+                     "task " + id + " is built on task " + below->short_id + ", which " + below->fate +
+                         ". To go on without that task, with the commits that it has from it:\n  " +
+                         without_it(record, *below),
+                     std::move(details));
+    }
+    return Error(ErrorCode::conflict,
+                 "task " + id + " is built on task " + below->short_id +
+                     ", which is not merged. Merge that first:\n  orange task merge " + below->short_id,
+                 std::move(details));
+}
+
+Awaitable<Result<std::optional<engine::Hold>>> follow_below(Runner& runner, TaskRecord& record, engine::Below below) {
+    Follower follower(runner, record, std::move(below));
+    co_return co_await follower.go();
+}
+
+}  // namespace orange
