@@ -31,6 +31,7 @@ constexpr Values k_values[] = {
     {"", "--task", Names::tasks, ""},
     {"", "--any", Names::tasks, ""},
     {"", "--blocked-by", Names::tasks, ""},
+    {"", "--on", Names::tasks, ""},
     {"", "--parent", Names::tasks, ""},
     {"", "--unblock", Names::tasks, ""},
     {"", "--project", Names::projects, ""},

@@ -17,6 +17,9 @@ Action run(CLI::App& app) {
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
+    text(app, "--on", a->params.on,
+         "Build it on this task: it starts when that is in review, from its reviewed commit, and is merged after it")
+        ->type_name("ID");
     auto* wait = app.add_flag("--wait", a->wait, "Wait until the task can be merged or needs you");
     wait->option_text(" ");
     app.add_flag("--attach", a->attach, "Open the agent's terminal; not with --wait")->excludes(wait)->option_text(" ");

@@ -32,6 +32,8 @@ constexpr const char* k_create_examples =
     "  orange create --branch total --base release-2 \"Round the total there too\"\n"
     "  orange create --blocked-by 4f2a \"Use the new API\"\n"
     "                                        (starts when 4f2a is merged)\n"
+    "  orange create --on 4f2a \"Use the new API\"\n"
+    "                                        (starts when 4f2a is in review, from its commit)\n"
     "  orange create --parent 4f2a \"Write its tests\"\n"
     "  orange create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
     "                                        (review an existing branch)\n"
@@ -73,6 +75,9 @@ Action task_create(CLI::App& app) {
     text(app, "-s,--status", a->params.status,
          "First status; in the default workflow: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
+    text(app, "--on", a->params.on,
+         "Build it on this task: it starts when that is in review, from its reviewed commit, and is merged after it")
+        ->type_name("ID");
     task_option(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
     text(app, "--parent", a->params.parent, "Make it a sub-task of this task; what an agent creates is one of its own")
         ->type_name("ID");
@@ -189,7 +194,7 @@ Action task_update(CLI::App& app) {
     budget(app, params->budget);
     permits(app, params->permits, "from its next start; '' is as the setting says");
     task_option(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
-    task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
+    task_option(app, "--unblock", params->unblock, "Do not wait for these tasks any more, or build it on none (--on)");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
     text(app, "--pr-feedback", params->pr_feedback,
          "Who gets feedback on its pull request: notice (you) or agent; '' is as the setting says")

@@ -27,6 +27,7 @@ enum FieldAt : std::size_t {
     k_model,
     k_permissions,
     k_start,
+    k_on,
     k_parent,
     k_after
 };
@@ -145,6 +146,7 @@ void Core::open_form(Moment now, Effects& effects) {
         {"model", "", {}, "the project's, or the harness's own", 0},
         {"permissions", "", {"", "full", "reduced"}, "as the workflow says", 0},
         {"start", "now", {"now", "later"}, "", 0},
+        {"built on", "", {""}, "no other task", 0},
         {"part of", "", {""}, "no other task", 0},
         {"after", "", {""}, "no other task", 0},
     };
@@ -221,9 +223,11 @@ void Core::update_choices() {
     fields[k_reviewer].choices = with_default(state_.harnesses);
     fields[k_workflow].choices = with_default(state_.workflows);
     fields[k_after].choices = tasks_to_choose(state_, nullptr);
-    fields[k_parent].choices = tasks_to_choose(state_, &fields[k_project].value);
-    auto& parents = fields[k_parent].choices;
-    if (std::ranges::find(parents, fields[k_parent].value) == parents.end()) fields[k_parent].value.clear();
+    for (const auto at : {k_parent, k_on}) {
+        auto& field = fields[at];
+        field.choices = tasks_to_choose(state_, &fields[k_project].value);
+        if (std::ranges::find(field.choices, field.value) == field.choices.end()) field.value.clear();
+    }
     const auto project = std::ranges::find(state_.projects, fields[k_project].value, &rpc::ProjectView::name);
     if (project == state_.projects.end()) return;
     const bool only_demo = state_.harnesses == std::vector<std::string>{"demo"};
@@ -319,6 +323,7 @@ void Core::send_form(Moment now, Effects& effects) {
     params.permissions = given(fields[k_permissions]);
     params.no_spawn = fields[k_start].value == "later";
     params.parent = task_in(fields[k_parent]);
+    params.on = task_in(fields[k_on]);
     if (auto after = task_in(fields[k_after])) params.blocked_by = {std::move(*after)};
     params.ask_trust = true;
     params.caller = caller;

@@ -469,7 +469,14 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
                    k_yellow);
     }
     fields.more("unreadable", task.unreadable.value_or(""), k_red);
-    fields.more("blocked by", related_text(task.blockers));
+    std::vector<rpc::RelatedTask> blockers;
+    for (const auto& each : task.blockers) {
+        if (each.id != known.on.value) blockers.push_back(each);
+    }
+    fields.more("blocked by", related_text(blockers));
+    for (const auto& each : task.blockers) {
+        if (each.id == known.on.value) fields.more("built on", each.short_id + "  " + each.summary);
+    }
     if (reply.parent) fields.more("part of", reply.parent->short_id + "  " + reply.parent->summary);
     if (!reply.children.empty()) {
         fields.more("sub-tasks", children_count(task) + " done: " + related_text(reply.children));

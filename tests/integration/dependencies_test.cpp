@@ -74,6 +74,38 @@ TEST_CASE("Three tasks that wait for each other run to their end by themselves, 
     for (const auto& workspace : orange.call(rpc::WorkspaceList{}).workspaces) CHECK(workspace.state == "free");
 }
 
+TEST_CASE("A task that is built on another one starts when that is in review, and is merged after it") {
+    Sandbox orange;
+    orange.add_project("shop", 2);
+    const auto a = create(orange, "Add one", {});
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Add two";
+    params.harness = params.review_harness = "demo";
+    params.on = orange.short_id(a);
+    auto twice = params;
+    twice.base = "main";
+    const auto refused = orange.try_call(twice);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    const auto b = orange.call(params).task.fields.id.value;
+    CHECK(orange.fields(b).at("on") == a);
+    wait_until_ready(orange, a);
+    wait_until_ready(orange, b);
+    rpc::TaskMerge merge_above;
+    merge_above.id = b;
+    const auto too_early = orange.try_call(merge_above);
+    REQUIRE_FALSE(too_early);
+    CHECK(too_early.error().details.at("why") == "below_not_merged");
+    const auto below = orange.fields(a).at("branch").get<std::string>();
+    const auto above = orange.fields(b).at("branch").get<std::string>();
+    CHECK(orange.git({"rev-list", "--count", above + ".." + below}, orange.worktree(b)) == "0");
+    merge(orange, a);
+    orange.eventually("it is compared with the default branch", [&] { return !orange.fields(b).contains("base"); });
+    merge(orange, b);
+    CHECK(orange.status(b) == "done");
+}
+
 TEST_CASE("A daemon that is killed as soon as a blocker is merged leaves the start to the next one, once") {
     Sandbox orange;
     orange.add_project("shop", 2);

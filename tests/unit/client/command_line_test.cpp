@@ -344,6 +344,13 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"add_project", false}});
 }
 
+TEST_CASE("A new task can be built on another one") {
+    CommandLine line;
+    CHECK(line.sent({"task", "create", "--on", "4f2a", "Round the total"}).at("on") == "4f2a");
+    CHECK(line.sent({"create", "--on", "4f2a", "Round the total"}).at("on") == "4f2a");
+    CHECK_FALSE(line.sent({"task", "create", "Round the total"}).contains("on"));
+}
+
 TEST_CASE("A task's id is the caller's, or is made from the caller's text by the daemon") {
     CommandLine line;
     auto params = line.sent({"task", "create", "--id", "abcdefghijABCDEFGHIJ0", "Round the total"});

@@ -712,6 +712,19 @@ TEST_CASE("A task can wait for another one, or be a part of it") {
     CHECK_FALSE(desk.last(Purpose::create).params.contains("parent"));
 }
 
+TEST_CASE("A task can be built on another one of its project") {
+    auto other = running("bbbb0000");
+    other.fields.project = "site";
+    Desk desk({running("aaaa0000"), other});
+    desk.press("c");
+    desk.type("Next");
+    for (int i = 0; i < 3; ++i) desk.press("S-Tab");
+    desk.press("Right");
+    CHECK_THAT(desk.screen(), Holds("built on") && Holds("< aaaa  Summary of aaaa0000 >"));
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::create).params.at("on") == "aaaa");
+}
+
 TEST_CASE("If no agent program is installed, the form says what can be chosen, and opens there again") {
     Desk desk({running("aaaa0000")});
     desk.press("c");
