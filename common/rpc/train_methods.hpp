@@ -39,7 +39,7 @@ struct TrainOrder {
     };
 };
 
-/// What became of a task of a train.
+/// The outcomes of a task of a train.
 inline constexpr const char* k_train_merged = "merged";
 inline constexpr const char* k_train_back = "back";
 inline constexpr const char* k_train_left = "left";

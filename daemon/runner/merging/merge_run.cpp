@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_push_pause = 1s;
 
-/// What was built on the work of other tasks, and passed the checks with that, is not built again without it.
+/// Returns the error for a merge of a train that is not published. It was built on the work of other tasks, and passed
+/// the checks with that, so it is not built again without it.
 Error train_has_ended(const TaskRecord& record) {
     return {ErrorCode::conflict,
             "the daemon ended before the tasks that it was merged with were published. Try again:\n  " +

@@ -21,7 +21,7 @@
 /// default branch from here. The others are merged alone, at their place (Merges::merge).
 namespace orange {
 
-/// What became of one task.
+/// The end of one task of a request.
 struct TrainEnd {
     enum class What {
         merged,
