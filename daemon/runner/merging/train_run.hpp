@@ -28,7 +28,7 @@ namespace orange {
 /// pass again. No task's lock is held while checks run or the push does, so each task is looked at again before its
 /// record is changed: one that has changed meanwhile is left out.
 ///
-/// Nothing is saved before a batch has passed. A killed daemon leaves records whose merge is published or not,
+/// A train saves nothing before a batch has passed. A killed daemon leaves records whose merge is published or not,
 /// which the next daemon finds out for each (merge_recovery.cpp): it completes the ones and undoes the others.
 class TrainRun : Owner {
   public:
