@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/merging/train_run.hpp"
 #include "daemon/runner/runner.hpp"
@@ -96,6 +97,8 @@ bool Trains::can_ride(const TaskId& id, const MergeOrder& order) const {
     const auto* project = record ? world_.projects.find(record->task.project) : nullptr;
     if (!project || !order.checks || order.via_pull) return false;
     if (record->task.pr_url && !order.local) return false;
+    // What it is built on may be merged before it. Then its branch follows first.
+    if (record->stands_on_other() || !check_below_is_merged(world_, *record)) return false;
     const auto settings = settings_of(world_, *project);
     return !settings.checks->empty() && *settings.merge_checks == "result" &&
            !merge_target(world_, *record, *project).is_parents();

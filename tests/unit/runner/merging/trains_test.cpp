@@ -24,9 +24,10 @@ struct TrainWorld {
     }
 
     /// A task whose branch writes a file.
-    TaskId task(const std::string& name, const std::string& file, const std::string& text = "x\n") {
+    TaskId task(const std::string& name, const std::string& file, const std::string& text = "x\n",
+                const std::string& from = "main") {
         const auto tree = (world.git.dir / ("tree-" + name)).string();
-        world.git.plain(world.repo(), {"worktree", "add", "-q", "-b", "work-" + name, tree, "main"});
+        world.git.plain(world.repo(), {"worktree", "add", "-q", "-b", "work-" + name, tree, from});
         world.git.commit(tree, file, text);
         world.git.plain(world.repo(), {"worktree", "remove", "--force", tree});
         auto record = world.draft("work " + name);
@@ -364,6 +365,22 @@ TEST_CASE("tasks whose branches build on one another are merged in either order"
     CHECK(f.has("file-a"));
     CHECK(f.has("file-b"));
     f.check_clean();
+}
+
+TEST_CASE("a task that is built on another one of its train is merged after that, alone", "[slow]") {
+    TrainWorld f;
+    const auto a = f.task("a"), b = f.task("b", "file-b", "x\n", "work-a");
+    f.want("true");
+    auto record = f.world.record(b);
+    record.task.on = a;
+    REQUIRE(f.world.house().world().tasks.save(record));
+    f.ids.clear();
+    for (const auto& place : f.trains().order({b, a}, false)) f.ids.push_back(place.id);
+    CHECK(f.ids == std::vector<TaskId>{a, b});
+    const auto ends = f.merge();
+    INFO((end_of(ends, b).error ? end_of(ends, b).error->message : ""));
+    for (const auto& id : f.ids) f.check_merged(id);
+    CHECK(f.runs() == 2);
 }
 
 TEST_CASE("a push that origin refuses leaves all tasks as they were") {
