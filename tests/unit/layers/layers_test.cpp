@@ -124,6 +124,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/publish.hpp",
                                                         "daemon/git/refs.hpp",
                                                         "daemon/git/removed.hpp",
+                                                        "daemon/git/replay.hpp",
                                                         "daemon/git/repository.hpp",
                                                         "daemon/git/repository_command.hpp",
                                                         "daemon/git/reviewing.hpp",

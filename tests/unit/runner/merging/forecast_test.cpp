@@ -231,7 +231,7 @@ TEST_CASE("Sub-tasks are compared with each other and with their parent's branch
     CHECK(world.clashes(two)[0].branch == world.record(family.parent).task.branch);
 }
 
-TEST_CASE("A task that has ended clashes with none; if it was merged, its target does") {
+TEST_CASE("A task that has ended clashes with none, and if it was merged, its target does") {
     ForecastWorld world;
     const bool is_merged = GENERATE(true, false);
     const auto first = world.start(), second = world.start();
