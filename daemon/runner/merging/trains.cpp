@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
-#include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/merging/train_run.hpp"
 #include "daemon/runner/runner.hpp"
@@ -97,8 +96,6 @@ bool Trains::can_ride(const TaskId& id, const MergeOrder& order) const {
     const auto* project = record ? world_.projects.find(record->task.project) : nullptr;
     if (!project || !order.checks || order.via_pull) return false;
     if (record->task.pr_url && !order.local) return false;
-    // What it is built on may be merged before it. Then its branch follows first.
-    if (record->stands_on_other() || !check_below_is_merged(world_, *record)) return false;
     const auto settings = settings_of(world_, *project);
     return !settings.checks->empty() && *settings.merge_checks == "result" &&
            !merge_target(world_, *record, *project).is_parents();
@@ -150,6 +147,8 @@ Awaitable<void> Trains::merge_together(std::vector<TaskId> ids, MergeOrder order
         co_await train.go(ids);
         std::ranges::move(train.ends, std::back_inserter(ends));
         alone = std::move(train.alone);
+        // A task that is built on another one comes after that.
+        std::ranges::stable_sort(alone, {}, [&](const TaskId& id) { return std::ranges::find(ids, id) - ids.begin(); });
     }
     for (const auto& id : alone) co_await merge_alone(id, order, by, ends);
 }

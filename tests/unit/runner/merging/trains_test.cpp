@@ -383,6 +383,38 @@ TEST_CASE("a task that is built on another one of its train is merged after that
     CHECK(f.runs() == 2);
 }
 
+TEST_CASE("a task that is built on another one brings no commits of that which are not merged", "[slow]") {
+    TrainWorld f;
+    const auto a = f.task("a"), b = f.task("b");
+    const auto tree = (f.world.git.dir / "tree-b").string();
+    f.world.git.plain(f.world.repo(), {"worktree", "add", "-q", tree, "work-b"});
+    f.world.git.plain(tree, {"merge", "-q", "-m", "built on it", "work-a"});
+    f.world.git.plain(f.world.repo(), {"worktree", "remove", "--force", tree});
+    auto record = f.world.record(b);
+    record.task.on = a;
+    record.task.base = f.world.git.ref(f.world.repo(), "refs/heads/work-a");
+    record.blockers_done.insert(a);
+    REQUIRE(f.world.house().world().tasks.save(record));
+    SECTION("the other one passes") {
+        f.want("true");
+        if (GENERATE(false, true)) std::ranges::reverse(f.ids);
+        for (const auto& end : f.merge()) CHECK(end.what == What::merged);
+        for (const auto& id : f.ids) f.check_merged(id);
+    }
+    SECTION("the other one goes back") {
+        f.want("test ! -e file-a");
+        const auto ends = f.merge();
+        CHECK(end_of(ends, a).what == What::back);
+        CHECK(end_of(ends, b).what == What::left);
+        CHECK(end_of(ends, b).error->details.at("why") == "below_not_merged");
+        CHECK(f.status(b) == "reviewing");
+        f.check_not_merged(a);
+        f.check_not_merged(b);
+        CHECK_FALSE(f.has("file-a"));
+    }
+    f.check_clean();
+}
+
 TEST_CASE("a push that origin refuses leaves all tasks as they were") {
     TrainWorld f;
     f.task("a");
