@@ -49,11 +49,12 @@ std::string indented(const std::string& lines) {
 }  // namespace
 
 TrainRun::TrainRun(Runner& runner, Project project, MergeOrder order, Caller by,
-                   std::shared_ptr<std::set<TaskId>> publishing)
+                   std::shared_ptr<std::map<TaskId, std::size_t>> riding, std::shared_ptr<std::set<TaskId>> publishing)
     : Owner(runner),
       project_(std::move(project)),
       order_(std::move(order)),
       by_(std::move(by)),
+      riding_(std::move(riding)),
       publishing_(std::move(publishing)),
       id_(random_id(12)),
       checks_(*settings_of(world_, project_).checks) {}
@@ -63,7 +64,10 @@ Awaitable<void> TrainRun::go(std::vector<TaskId> ids) {
     co_await board(std::move(ids));
     while (!rest_.empty()) {
         const auto gone_on = co_await step();
-        std::erase_if(rest_, [](const auto& member) { return member->is_gone; });
+        std::erase_if(rest_, [this](const auto& member) {
+            if (member->is_gone) riding_->erase(member->id());
+            return member->is_gone;
+        });
         if (!gone_on) leave_all(gone_on.error());
     }
 }
@@ -73,6 +77,7 @@ Awaitable<void> TrainRun::board(std::vector<TaskId> ids) {
         auto boarded = co_await runner_.merges.board(id, order_, by_);
         if (!boarded) {
             ends.push_back({id, TrainEnd::What::left, {}, boarded.error()});
+            riding_->erase(id);
             continue;
         }
         const auto wall = *boarded ? wall_of((*boarded)->record.task) : std::string();
@@ -116,13 +121,11 @@ Awaitable<Result<void>> TrainRun::step() {
 /// conflicts with another task of the chain is tried again when that is published, or has left.
 Awaitable<Result<void>> TrainRun::build() {
     chain_.clear();
-    if (rest_.empty()) co_return Result<void>{};
     CO_TRY(co_await fetch(*rest_.front()));
     for (std::size_t i = 0; i < rest_.size(); ++i) {
         auto& member = *rest_[i];
         CO_TRY(co_await couple(member));
     }
-    std::erase_if(rest_, [](const auto& member) { return member->is_gone; });
     co_return Result<void>{};
 }
 

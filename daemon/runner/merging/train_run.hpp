@@ -32,8 +32,9 @@ namespace orange {
 /// which the next daemon finds out for each (merge_recovery.cpp): it completes the ones and undoes the others.
 class TrainRun : Owner {
   public:
+    /// `riding` has the tasks, which leave it as they leave the train.
     TrainRun(Runner& runner, Project project, MergeOrder order, Caller by,
-             std::shared_ptr<std::set<TaskId>> publishing);
+             std::shared_ptr<std::map<TaskId, std::size_t>> riding, std::shared_ptr<std::set<TaskId>> publishing);
 
     /// Merges the tasks. Puts into `ends` what became of each, and into `alone` those that have to be merged alone.
     Awaitable<void> go(std::vector<TaskId> ids);
@@ -87,6 +88,7 @@ class TrainRun : Owner {
     Project project_;
     MergeOrder order_;
     Caller by_;
+    std::shared_ptr<std::map<TaskId, std::size_t>> riding_;
     std::shared_ptr<std::set<TaskId>> publishing_;
     std::string id_;        ///< of the train
     engine::Argvs checks_;  ///< that have to pass; the same for the whole train

@@ -143,7 +143,7 @@ Awaitable<void> Trains::merge_together(std::vector<TaskId> ids, MergeOrder order
     std::vector<TaskId> alone = ids;
     if (project) {
         const Riding riding(riding_, ids);
-        TrainRun train(runner_, *project, order, by, publishing_);
+        TrainRun train(runner_, *project, order, by, riding_, publishing_);
         co_await train.go(ids);
         std::ranges::move(train.ends, std::back_inserter(ends));
         alone = std::move(train.alone);

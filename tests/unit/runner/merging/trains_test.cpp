@@ -264,6 +264,25 @@ TEST_CASE("a task that is cancelled while the checks of its train run is left ou
     f.check_clean();
 }
 
+TEST_CASE("a task that has gone back needs what its status says, while the checks of the others run", "[slow]") {
+    TrainWorld f;
+    f.task("old", "taken", "ours\n");
+    f.world.git.commit(f.world.repo(), "taken", "theirs\n");
+    f.world.git.plain(f.world.repo(), {"push", "-q", "origin", "main"});
+    f.task("a");
+    const auto begun = f.file("begun"), go_on = f.file("go-on");
+    f.want("touch '" + begun + "'; while [ ! -e '" + go_on + "' ]; do sleep 0.02; done");
+    std::optional<std::vector<TrainEnd>> ends;
+    f.begin(ends, begun);
+    CHECK(f.status(f.ids[0]) == "working");
+    CHECK(f.world.house().runner().checks.under_way(f.ids[0]).empty());
+    CHECK_FALSE(f.world.house().runner().checks.under_way(f.ids[1]).empty());
+    write_file(go_on, "");
+    f.go_until([&] { return ends.has_value(); });
+    CHECK(end_of(*ends, f.ids[0]).what == What::back);
+    f.check_merged(f.ids[1]);
+}
+
 TEST_CASE("while a train publishes, its tasks are changed by nobody else", "[slow]") {
     TrainWorld f;
     f.task("a");
