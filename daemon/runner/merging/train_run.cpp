@@ -9,6 +9,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/merging/merge_concerns.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/runner/runner.hpp"
@@ -205,7 +206,8 @@ Awaitable<Result<bool>> TrainRun::is_as_boarded(const Member& member, TaskRecord
     const auto& boarded = member.record;
     const bool is_in_other_merge = record.merge && record.merge->unfinished() && record.merge->tx != boarded.merge->tx;
     if (record.intent || is_in_other_merge || store::has_ended(record) || record.task.status != boarded.task.status ||
-        record.task.branch != boarded.task.branch || record.task.project != boarded.task.project) {
+        record.task.branch != boarded.task.branch || record.task.workflow != boarded.task.workflow ||
+        record.task.project != boarded.task.project) {
         co_return false;
     }
     const auto tip = co_await git::branch_tip(world_.git, project_.path, record.task.branch);
@@ -327,19 +329,27 @@ Awaitable<Result<void>> TrainRun::publish(Batch batch) {
 Awaitable<Result<bool>> TrainRun::mark_all(Batch batch) {
     for (auto* member : batch) {
         CO_TRY(const auto marked, co_await mark(batch, *member));
-        if (marked) continue;
-        leave(*member, has_changed_meanwhile(member->id()));
-        co_return false;
+        if (!marked) co_return false;
     }
     co_return true;
 }
 
 Awaitable<Result<bool>> TrainRun::mark(const Batch& batch, Member& member) {
     auto turn = co_await turns_.begin_turn(member.id());
-    if (!turn) co_return false;
+    Result<bool> same = false;
+    if (turn) same = co_await is_as_boarded(member, turn->record);
+    CO_TRY(const auto is_same, same);
+    if (!is_same) {
+        leave(member, has_changed_meanwhile(member.id()));
+        co_return false;
+    }
     auto& record = turn->record;
-    CO_TRY(const auto is_same, co_await is_as_boarded(member, record));
-    if (!is_same) co_return false;
+    const auto tip = member.merge().tip;
+    CO_TRY(const auto concerns, co_await merge_concerns(world_, record, tip, true));
+    if (!order_.force && !concerns.empty()) {  // they were none when it was boarded
+        leave(member, confirmation(merge_command(member.id(), order_), concerns, tip));
+        co_return false;
+    }
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
     (void)clear(record, NoticeKind::checks_failed);
     ++member.merge().attempts;
@@ -418,10 +428,18 @@ std::string TrainRun::merged_before() const {
     return merged_.empty() ? std::string() : "merged before it: " + join(merged_, ", ");
 }
 
-/// Rejects the work, as its human would. If its workflow has no such way, a notice says what happened.
+/// Rejects the work, as its human would. If its workflow has no such way, or first wants checks, for which the train
+/// has the place, a notice says what happened.
 Awaitable<void> TrainRun::send_back(Member& member, std::string reason, std::string details) {
-    member.is_gone = true;
     const auto id = member.id();
+    auto turn = co_await runner_.transitions.begin_turn(id);
+    Result<bool> same = false;
+    if (turn) same = co_await is_as_boarded(member, turn->record);
+    if (!same || !*same) {
+        leave(member, has_changed_meanwhile(id));
+        co_return;
+    }
+    member.is_gone = true;
     const auto before = merged_before();
     TrainEnd end{id};
     end.error = Error(ErrorCode::conflict, reason + (before.empty() ? "" : "; " + before));
@@ -430,7 +448,7 @@ Awaitable<void> TrainRun::send_back(Member& member, std::string reason, std::str
     request.goal = engine::Goal::rejected;
     Edit edit;
     edit.feedback = "Your work could not be merged: " + end.error->message + ".\n" + details;
-    auto moved = co_await runner_.requests.move(id, request, by_, std::move(edit));
+    auto moved = co_await runner_.transitions.request(std::move(turn->record), request, by_, std::move(edit));
     if (moved) {
         end.what = TrainEnd::What::back;
         end.outcome.notes = std::move(moved->notes);
@@ -442,18 +460,18 @@ Awaitable<void> TrainRun::send_back(Member& member, std::string reason, std::str
     ends.push_back(std::move(end));
 }
 
+/// Called under the task's lock.
 Awaitable<void> TrainRun::note_failure(const Member& member, std::string why) {
-    auto turn = co_await turns_.begin_turn(member.id());
-    if (!turn) co_return;
-    auto& record = turn->record;
-    const auto same = co_await is_as_boarded(member, record);
+    auto record = turns_.record_of(member.id());
+    if (!record) co_return;
+    const auto same = co_await is_as_boarded(member, *record);
     if (!same || !*same) co_return;
-    record.merge = member.record.merge;
-    record.merge->phase = MergePhase::failed;
-    record.merge->failure = why;
-    raise(world_, record, NoticeKind::merge_failed, "cannot merge " + member.id().value + ": " + why,
+    record->merge = member.record.merge;
+    record->merge->phase = MergePhase::failed;
+    record->merge->failure = why;
+    raise(world_, *record, NoticeKind::merge_failed, "cannot merge " + member.id().value + ": " + why,
           merge_command(member.id()));
-    (void)turns_.save(record);
+    (void)turns_.save(*record);
 }
 
 }  // namespace orange

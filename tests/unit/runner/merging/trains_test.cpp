@@ -283,6 +283,48 @@ TEST_CASE("a task that has gone back needs what its status says, while the check
     f.check_merged(f.ids[1]);
 }
 
+TEST_CASE("a task that has to be confirmed since the checks of its train began is left out", "[slow]") {
+    TrainWorld f;
+    for (const char* name : {"a", "b"}) f.task(name);
+    const auto begun = f.file("begun"), go_on = f.file("go-on");
+    f.want("touch '" + begun + "'; while [ ! -e '" + go_on + "' ]; do sleep 0.02; done");
+    std::optional<std::vector<TrainEnd>> ends;
+    f.begin(ends, begun);
+    auto record = f.world.record(f.ids[0]);
+    look_at(record, "a hook failed");
+    REQUIRE(f.world.house().world().tasks.save(record));
+    write_file(go_on, "");
+    f.go_until([&] { return ends.has_value(); });
+    CHECK(end_of(*ends, f.ids[0]).error->code == ErrorCode::needs_force);
+    CHECK(f.status(f.ids[0]) == "reviewing");
+    f.check_not_merged(f.ids[0]);
+    f.check_merged(f.ids[1]);
+    f.check_clean();
+}
+
+TEST_CASE("work that its human has sent back while its check failed is not sent back once more", "[slow]") {
+    TrainWorld f;
+    const auto id = f.task("a");
+    const auto failed = f.file("failed"), begun = f.file("begun"), go_on = f.file("go-on");
+    f.want("test -e '" + failed + "' || { touch '" + failed + "'; exit 1; }; touch '" + begun + "'; while [ ! -e '" +
+           go_on + "' ]; do sleep 0.02; done; exit 1");
+    std::optional<std::vector<TrainEnd>> ends;
+    f.begin(ends, begun);
+    engine::Request request;
+    request.goal = engine::Goal::rejected;
+    Edit edit;
+    edit.feedback = "another name";
+    std::optional<Result<Outcome>> rejected;
+    f.world.house().begin(f.world.house().runner().requests.move(id, request, a_human(), edit), rejected);
+    f.go_until([&] { return rejected.has_value(); });
+    REQUIRE(*rejected);
+    write_file(go_on, "");
+    f.go_until([&] { return ends.has_value(); });
+    CHECK(end_of(*ends, id).what == What::left);
+    CHECK(f.status(id) == "working");
+    CHECK_THAT(f.world.task_text(id), Holds("another name") && !Holds("could not be merged"));
+}
+
 TEST_CASE("while a train publishes, its tasks are changed by nobody else", "[slow]") {
     TrainWorld f;
     f.task("a");
