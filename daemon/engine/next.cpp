@@ -101,7 +101,7 @@ MaybeDue stop_runs_left(const View& view) {
 /// review any more.
 MaybeDue follow_below(const View& view) {
     const auto& record = view.record;
-    if (view.ended || !view.below || view.is_merging) return std::nullopt;
+    if (view.ended || !view.below || view.below->is_changing || view.is_merging) return std::nullopt;
     const auto& below = *view.below;
     const bool rests = below.state == Below::State::reviewed || below.state == Below::State::done;
     const bool waits_again = !record.stacked_on.empty() && !rests && record.blockers_done.contains(below.id);

@@ -376,7 +376,8 @@ std::optional<Below> below_of(const World& world, const TaskRecord& record) {
     } else {
         const auto other = world.tasks.awake(id);
         below.seen = "open";
-        if (!other || other->intent || !needs_only_merge(world, *other)) return below;
+        below.is_changing = other && other->intent;
+        if (!other || below.is_changing || !needs_only_merge(world, *other)) return below;
         below.state = Below::State::reviewed;
         if (other->reviewed_commit != "none") below.commit = other->reviewed_commit;
         const auto since = other->entered_at.value_or(other->task.updated_at);

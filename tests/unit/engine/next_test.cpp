@@ -211,6 +211,11 @@ const std::vector<Row>& rows() {
              be_built_on(s, Below::State::done, "done");
              s.view.is_merging = true;
          }},
+        {"the task that it is built on is between two states",
+         [](Scene& s) {
+             be_built_on(s, Below::State::open, "open");
+             s.view.below->is_changing = true;
+         }},
         {"the branch has followed to the end",
          [](Scene& s) {
              be_built_on(s, Below::State::done, "done");

@@ -297,6 +297,7 @@ TEST_CASE("After a squash a worker at work is told to rebase, and the one below 
     CHECK(world.record(stack.above).task.base == base);
     const auto command = "git rebase --onto " + tip_at(world, "main").substr(0, 12) + " " + base.substr(0, 12);
     CHECK_THAT(agents_told(world, stack.above), Tells(command));
+    CHECK(agents_told(world, stack.above).find("sent back") == std::string::npos);
     world.house().go(world.house().runner().reconciler.pass_on_end(stack.below)).value();
     world.house().go(world.house().runner().requests.remove(stack.below, a_human())).value();
     CHECK_FALSE(notice_of(world, stack.above, NoticeKind::on_changed));
