@@ -11,32 +11,32 @@
 namespace orange::git {
 namespace {
 
-/// Makes a commit with the files of another one; `parent` may be empty.
+constexpr std::size_t k_most_commits = 100;
+
+/// Makes a commit with the files of another one; `parent` may be empty. It is the same each time, so that repeated
+/// tries leave no more objects.
 Awaitable<Result<std::string>> twin_of(Git& git, std::string repo, std::string commit, std::string parent) {
     auto args = words("commit-tree", commit + "^{tree}", "-m", "_");
     if (!parent.empty()) args.insert(args.end(), {"-p", parent});
-    CO_TRY(auto who, co_await identity(git, repo));
+    std::map<std::string, std::string> nobody;
+    for (const std::string who : {"GIT_AUTHOR_", "GIT_COMMITTER_"}) {
+        nobody.insert({{who + "NAME", "orange"}, {who + "EMAIL", "orange"}, {who + "DATE", "@0 +0000"}});
+    }
     const std::string none;
-    CO_TRY(const auto made, co_await ask_inside(git, repo, std::move(args), none, std::move(who)));
+    CO_TRY(const auto made, co_await ask_inside(git, repo, std::move(args), none, std::move(nobody)));
     co_return hash_in("git commit-tree", made);
 }
 
 /// Returns the tree of `ours` with the changes from `base` to `theirs`.
-Awaitable<Result<std::string>> tree_with(Git& git, const Replay& what, std::string base, std::string ours,
+Awaitable<Result<std::string>> tree_with(Git& git, MergeRequest request, std::string base, std::string ours,
                                          std::string theirs) {
     const std::string none;
-    CO_TRY(const auto below, co_await twin_of(git, what.repo, std::move(base), none));
-    CO_TRY(const auto onto, co_await twin_of(git, what.repo, std::move(ours), below));
-    CO_TRY(const auto tip, co_await twin_of(git, what.repo, std::move(theirs), below));
-    MergeRequest request;
-    request.repo = what.repo;
-    request.scratch = what.scratch;
-    request.branch = what.branch;
-    request.tip = tip;
-    request.target = request.shown_base = what.shown_onto;
+    CO_TRY(const auto below, co_await twin_of(git, request.repo, std::move(base), none));
+    CO_TRY(const auto onto, co_await twin_of(git, request.repo, std::move(ours), below));
+    CO_TRY(request.tip, co_await twin_of(git, request.repo, std::move(theirs), below));
     const std::string message = "_\n";
     CO_TRY(const auto merged, co_await build_merge(git, request, MergeStrategy::squash, onto, message));
-    co_return co_await tree_of(git, what.repo, merged);
+    co_return co_await tree_of(git, request.repo, merged);
 }
 
 /// Makes a commit of the tree on `parent`, with the author and the message of `like`.
@@ -59,17 +59,20 @@ Awaitable<Result<std::string>> copy_of(Git& git, std::string repo, std::string l
 
 /// Makes the commits again one by one. An Error does not mean that the changes cannot be made at once.
 Awaitable<Result<std::string>> one_by_one(Git& git, const Replay& what) {
-    CO_TRY(const auto listed, co_await ask(git, what.repo,
-                                           words("rev-list", "--reverse", "--topo-order", "--no-merges", what.tip,
-                                                 "^" + what.from, "^" + what.onto, "--")));
-    auto at = what.onto;
+    const auto& repo = what.request.repo;
+    CO_TRY(const auto listed, co_await ask(git, repo,
+                                           words("rev-list", "--reverse", "--topo-order", "--no-merges",
+                                                 what.request.tip, "^" + what.from, "^" + what.onto, "--")));
     const auto commits = split_lines(listed);
+    if (commits.size() > k_most_commits) co_return Error(ErrorCode::conflict, "there are too many commits");
+    auto at = what.onto;
+    CO_TRY(auto before, co_await tree_of(git, repo, at));
     for (const auto line : commits) {
         const std::string commit(line);
-        CO_TRY(const auto tree, co_await tree_with(git, what, commit + "^", at, commit));
-        CO_TRY(const auto before, co_await tree_of(git, what.repo, at));
+        CO_TRY(const auto tree, co_await tree_with(git, what.request, commit + "^", at, commit));
         if (tree == before) continue;  // `onto` has the change
-        CO_TRY(at, co_await copy_of(git, what.repo, commit, tree, at));
+        CO_TRY(at, co_await copy_of(git, repo, commit, tree, at));
+        before = tree;
     }
     co_return at;
 }
@@ -85,7 +88,7 @@ Awaitable<Result<std::string>> patch_id(Git& git, std::string repo, Range range)
            co_await ask(git, repo,
                         words("diff", "--patch", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
                               "--submodule=short", "--ignore-submodules=none", range.from, range.to, "--")));
-    auto args = words("patch-id", "--stable");
+    auto args = words("patch-id", "--verbatim");
     CO_TRY(const auto id, co_await ask_inside(git, std::move(repo), std::move(args), std::move(patch)));
     co_return std::string(id.substr(0, id.find(' ')));
 }
@@ -93,16 +96,17 @@ Awaitable<Result<std::string>> patch_id(Git& git, std::string repo, Range range)
 }  // namespace
 
 Awaitable<Result<std::string>> replay(Git& git, Replay what) {
-    CO_TRY(const auto whole, co_await tree_with(git, what, what.from, what.onto, what.tip));
+    const auto& repo = what.request.repo;
+    CO_TRY(const auto whole, co_await tree_with(git, what.request, what.from, what.onto, what.request.tip));
     const auto again = co_await one_by_one(git, what);
     if (again) {
-        CO_TRY(const auto tree, co_await tree_of(git, what.repo, *again));
+        CO_TRY(const auto tree, co_await tree_of(git, repo, *again));
         if (tree == whole) co_return *again;
     }
-    CO_TRY(auto who, co_await identity(git, what.repo));
+    CO_TRY(auto who, co_await identity(git, repo));
     auto message = what.message;
-    CO_TRY(const auto made, co_await ask_inside(git, what.repo, words("commit-tree", whole, "-F", "-", "-p", what.onto),
-                                                std::move(message), std::move(who)));
+    auto args = words("commit-tree", whole, "-F", "-", "-p", what.onto);
+    CO_TRY(const auto made, co_await ask_inside(git, repo, std::move(args), std::move(message), std::move(who)));
     co_return hash_in("git commit-tree", made);
 }
 

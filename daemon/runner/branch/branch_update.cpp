@@ -37,7 +37,7 @@ Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, cons
         base.is_of_other = true;
         base.name = "task " + below->short_id;
         CO_TRY(base.commit, co_await commit_below(world, record));
-        if (below->state != engine::Below::State::reviewed) base.commit = *record.task.base;
+        if (below->state != engine::Below::State::reviewed || base.commit.empty()) base.commit = *record.task.base;
         co_return base;
     }
     CO_TRY(const auto target, co_await existing_target(world, record, project));
@@ -172,7 +172,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
 std::optional<Role> role_at_work(Runner& runner, const TaskRecord& record) {
     const auto definition = runner.turns.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    for (const auto role : {Role::worker, Role::reviewer}) {
+    for (const auto role : {Role::reviewer, Role::worker}) {
         if (!runner.agents.alive(record, role)) continue;
         const auto seen = runner.activities.of(record, role);
         const bool rests = seen && seen->activity == Activity::idle && state && state->agent != role;

@@ -51,12 +51,16 @@ class Follower : Owner {
     Awaitable<Result<Holding>> note_gone();
     Awaitable<Result<Holding>> bring_along();
     Awaitable<Result<Holding>> settle();
-    Awaitable<Result<Holding>> stand_on(std::string commit);
-    Awaitable<Result<Holding>> leave();
+    /// From now on the branch is compared with `base`; with the default branch if there is none.
+    Awaitable<Result<Holding>> stand_on(std::optional<std::string> base);
 
     /// Opens the worktree, if there is one, and reads the branch. Ends a move that a killed daemon has begun.
     Awaitable<Result<void>> look();
+    /// Returns why the branch cannot be moved now; empty: it can.
     Awaitable<Result<std::string>> obstacle(std::string to);
+    /// Moves the task's own commits from the commit that they stand on to `to`, or merges `to`, which goes on from that
+    /// commit. Returns a Hold if that is not possible now.
+    Awaitable<Result<Holding>> put_on(std::string to, std::string shown);
     /// Returns the place of the agent's own repository, if it has one.
     std::optional<walls::WalledWorktree> own_place() const;
     Awaitable<Result<void>> move(std::string to, std::string base);
@@ -84,11 +88,11 @@ Awaitable<Result<Holding>> Follower::save() {
     co_return Holding{};
 }
 
-/// A message to an agent that does not run is of no use: its next run sees the branch as it is then.
+/// A message to an agent that does not run is of no use: its next run sees the branch as it is then. It takes the place
+/// of one with the same key that was not typed yet.
 void Follower::tell_worker(std::string text, std::string key) {
     if (record_.run_of(Role::worker) == nullptr) return;
-    const auto is_same = [&](const Message& message) { return message.id == key; };
-    if (std::ranges::any_of(record_.outbox, is_same)) return;
+    std::erase_if(record_.outbox, [&](const Message& message) { return message.id == key; });
     add_message(world_, record_, Role::worker, Role::system, std::move(text), false, std::move(key));
 }
 
@@ -109,9 +113,7 @@ void Follower::note_told(const std::string& who) {
 
 Awaitable<Result<Holding>> Follower::wait_again() {
     record_.blockers_done.erase(below_.id);
-    CO_TRY(turns_.try_save(record_));
-    co_await turns_.show(record_);
-    co_return Holding{};
+    co_return co_await save();
 }
 
 Awaitable<Result<Holding>> Follower::note_open() {
@@ -155,7 +157,6 @@ std::optional<walls::WalledWorktree> Follower::own_place() const {
     return place && is_folder(world_.files, place->own.path) ? place : std::nullopt;
 }
 
-/// Returns why the branch cannot be moved now; empty: it can.
 Awaitable<Result<std::string>> Follower::obstacle(std::string to) {
     if (const auto role = role_at_work(runner_, record_)) {
         co_return "the " + name_text(*role) + " works in the worktree";
@@ -171,6 +172,7 @@ Awaitable<Result<std::string>> Follower::obstacle(std::string to) {
     }
     auto branch = record_.task.branch;
     const auto head = co_await git::head_to_merge_into(world_.git, *worktree_, std::move(branch), std::move(to));
+    if (head && *head != tip_) co_return Error(ErrorCode::conflict, "the branch has got commits meanwhile");
     if (head) co_return std::string();
     if (head.error().code != ErrorCode::conflict) co_return head.error();
     co_return "the workspace " + head.error().message;
@@ -181,7 +183,7 @@ Awaitable<Result<void>> Follower::move(std::string to, std::string base) {
     record_.on_move = tip_ + " " + to + " " + base;
     CO_TRY(turns_.try_save(record_));
     if (const auto place = own_place()) {
-        CO_TRY(co_await walls::reset_there(world_, *place, *worktree_, to));
+        CO_TRY(co_await walls::reset_there(world_, *place, *worktree_, tip_, to));
     } else if (worktree_) {
         CO_TRY(co_await git::reset_here(world_.git, *worktree_, to));
     } else {
@@ -200,7 +202,7 @@ void Follower::keep_verdict(const std::string& from, const std::string& to) {
     }
 }
 
-/// The branch has moved. Its human's eyes count for the new commits only if these change the same as the old ones.
+/// The branch has moved. The review counts for the new commits only if they certainly change the same as the old ones.
 Awaitable<Result<void>> Follower::end_move() {
     const auto move = record_.on_move;
     const auto parts = split(move, ' ');
@@ -209,7 +211,8 @@ Awaitable<Result<void>> Follower::end_move() {
     const bool was_reviewed = record_.reviewed_commit == from;
     bool stays = false;
     if (was_reviewed) {
-        CO_TRY(stays, co_await git::is_same_patch(world_.git, project_.path, before, after));
+        const auto is_same = co_await git::is_same_patch(world_.git, project_.path, before, after);
+        stays = is_same && *is_same;
     }
     auto text = name() + " has changed: your branch was moved to " + to.substr(0, 12) + ", which has its commits";
     if (stays) keep_verdict(from, to);
@@ -231,16 +234,8 @@ Awaitable<Result<void>> Follower::end_move() {
     co_return turns_.try_save(record_);
 }
 
-Awaitable<Result<Holding>> Follower::stand_on(std::string commit) {
-    record_.task.base = std::move(commit);
-    record_.on_seen = below_.seen;
-    clear_notice();
-    co_return co_await save();
-}
-
-/// From now on the branch is compared with the default branch.
-Awaitable<Result<Holding>> Follower::leave() {
-    record_.task.base.reset();
+Awaitable<Result<Holding>> Follower::stand_on(std::optional<std::string> base) {
+    record_.task.base = std::move(base);
     record_.on_seen = below_.seen;
     clear_notice();
     co_return co_await save();
@@ -263,48 +258,72 @@ Awaitable<Result<Holding>> Follower::ask(std::string why, std::string command) {
         note_told("human");
         is_news = true;
     }
-    if (!is_told("")) {
-        note_told("nobody");
-        is_news = true;
-    }
     if (is_news) CO_TRY(co_await save());
     co_return Holding{engine::Hold{k_look_again, std::string(first_line(why))}};
 }
 
-Awaitable<Result<Holding>> Follower::bring_along() {
-    CO_TRY(const auto to, co_await commit_below(world_, record_));
-    if (to.empty()) co_return Error(ErrorCode::not_found, "task " + below_.short_id + " has no commit");
-    CO_TRY(const bool has_it, co_await git::contains(world_.git, project_.path, tip_, to));
-    if (has_it) co_return co_await stand_on(to);
-    const auto command = "git merge " + to.substr(0, 12);
+Awaitable<Result<Holding>> Follower::put_on(std::string to, std::string shown) {
+    const auto repo = project_.path;
+    const auto& task = record_.task;
+    const auto base = *task.base;
+    auto passing = runner_.checks.under_way(task.id);
+    if (role_at_work(runner_, record_) == Role::reviewer) passing = "the reviewer works in the worktree";
+    if (!passing.empty()) co_return Holding{engine::Hold{k_look_again, std::move(passing)}};
+    CO_TRY(const bool goes_on, co_await git::contains(world_.git, repo, to, base));
+    CO_TRY(const bool has_base, co_await git::contains(world_.git, repo, tip_, base));
+    CO_TRY(const bool is_ahead, co_await git::contains(world_.git, repo, to, tip_));
+    const bool merges = goes_on || !has_base;
+    const auto at = to.substr(0, 12);
+    const auto command = merges ? "git merge " + at : "git rebase --onto " + at + " " + base.substr(0, 12);
     CO_TRY(auto in_the_way, co_await obstacle(to));
     if (!in_the_way.empty()) co_return co_await ask(std::move(in_the_way), command);
-    CO_TRY(const bool ahead, co_await git::contains(world_.git, project_.path, to, tip_));
+    const auto footer = "\n\nTask: " + task.id.value + "\n";
+    git::Replay again;
+    auto& request = again.request;
+    request.repo = repo;
+    request.scratch = (world_.paths.workspaces() / (".merge-" + task.id.value)).string();
+    request.branch = task.branch;
+    request.target = request.shown_base = shown;
+    CO_TRY(request.git_dir, co_await world_.pool.known().git_dir(world_.git, repo));
     auto made = Result<std::string>(to);
-    if (!ahead) {
-        git::MergeRequest request;
-        request.repo = project_.path;
-        request.scratch = (world_.paths.workspaces() / (".merge-" + record_.task.id.value)).string();
-        request.branch = "task " + below_.short_id;
+    if (!merges) {
+        request.tip = tip_;
+        again.from = base;
+        again.onto = to;
+        again.message = printable(task.summary.empty() ? task.branch : task.summary) + footer;
+        made = co_await git::replay(world_.git, std::move(again));
+    } else if (!is_ahead) {
         request.tip = to;
-        request.target = request.shown_base = record_.task.branch;
-        auto message = "Merge task " + below_.short_id + " into " + record_.task.branch +
-                       "\n\nTask: " + record_.task.id.value + "\n";
+        auto message = "Merge " + shown + " into " + task.branch + footer;
         made = co_await git::build_merge(world_.git, request, git::MergeStrategy::merge, tip_, std::move(message));
     }
     if (!made && made.error().details.contains("files")) co_return co_await ask(made.error().message, command);
     if (!made) co_return made.error();
+    CO_TRY(auto meanwhile, co_await obstacle(to));
+    if (!meanwhile.empty()) co_return Holding{engine::Hold{k_look_again, std::move(meanwhile)}};
     CO_TRY(co_await move(*made, to));
-    co_return co_await stand_on(to);
+    co_return Holding{};
 }
 
-/// Returns the commit that brought the other task's work into `target`; else that itself.
+Awaitable<Result<Holding>> Follower::bring_along() {
+    CO_TRY(auto to, co_await commit_below(world_, record_));
+    if (to.empty()) co_return Error(ErrorCode::not_found, "task " + below_.short_id + " has no commit");
+    CO_TRY(const bool has_it, co_await git::contains(world_.git, project_.path, tip_, to));
+    if (has_it) co_return co_await stand_on(std::move(to));
+    CO_TRY(const auto held, co_await put_on(to, "task " + below_.short_id));
+    if (held) co_return held;
+    co_return co_await stand_on(std::move(to));
+}
+
+/// Returns the commit that brought the other task's work into `target`; empty if it was made elsewhere and is not here
+/// yet; `target` if it is not known.
 Awaitable<Result<std::string>> result_in(World& world, TaskId id, std::string repo, std::string target) {
     const auto other = world.tasks.read(id).value_or(nullptr);
-    if (!other || !other->merge || other->merge->commit.empty()) co_return target;
+    const bool is_merged = other && other->merge && other->merge->phase == MergePhase::done;
+    if (!is_merged || other->merge->commit.empty()) co_return target;
     const auto commit = other->merge->commit;
     CO_TRY(const auto there, co_await git::commit_of(world.git, repo, commit));
-    if (there.empty()) co_return target;
+    if (there.empty()) co_return there;
     CO_TRY(const bool has_it, co_await git::contains(world.git, repo, target, commit));
     if (has_it) co_return commit;
     co_return target;
@@ -316,35 +335,28 @@ Awaitable<Result<Holding>> Follower::settle() {
     CO_TRY(const auto ref, co_await target_ref(world_, record_, project_));
     CO_TRY(const auto target, co_await git::commit_of(world_.git, repo, ref));
     CO_TRY(const bool is_there, co_await git::contains(world_.git, repo, target, base));
-    if (is_there) co_return co_await leave();
+    if (is_there) co_return co_await stand_on(std::nullopt);
     CO_TRY(const auto onto, co_await result_in(world_, below_.id, repo, target));
+    if (onto.empty()) {
+        co_return Holding{engine::Hold{k_look_again, "the merge of task " + below_.short_id + " is not fetched yet"}};
+    }
     CO_TRY(const bool has_base, co_await git::contains(world_.git, repo, tip_, base));
     CO_TRY(const bool has_result, co_await git::contains(world_.git, repo, tip_, onto));
-    if (!has_base || has_result) co_return co_await leave();  // somebody has rebased or merged it
-    const auto command = "git rebase --onto " + onto.substr(0, 12) + " " + base.substr(0, 12);
-    CO_TRY(auto in_the_way, co_await obstacle(onto));
-    if (!in_the_way.empty()) co_return co_await ask(std::move(in_the_way), command);
-    git::Replay again;
-    again.repo = repo;
-    again.scratch = (world_.paths.workspaces() / (".merge-" + record_.task.id.value)).string();
-    again.branch = record_.task.branch;
-    again.shown_onto = git::shown_ref(ref);
-    again.from = base;
-    again.tip = tip_;
-    again.onto = onto;
-    again.message = printable(record_.task.summary.empty() ? record_.task.branch : record_.task.summary) +
-                    "\n\nTask: " + record_.task.id.value + "\n";
-    const auto made = co_await git::replay(world_.git, std::move(again));
-    if (!made && made.error().details.contains("files")) co_return co_await ask(made.error().message, command);
-    if (!made) co_return made.error();
-    CO_TRY(co_await move(*made, onto));
-    co_return co_await leave();
+    const bool is_settled = !has_base || has_result;  // somebody has rebased or merged it
+    if (is_settled) co_return co_await stand_on(std::nullopt);
+    CO_TRY(const auto held, co_await put_on(onto, git::shown_ref(ref)));
+    if (held) co_return held;
+    co_return co_await stand_on(std::nullopt);
 }
 
 Awaitable<Result<Holding>> Follower::go() {
     if (!record_.stacked_on.empty()) co_return co_await wait_again();
     if (below_.state == Below::State::open) co_return co_await note_open();
     if (below_.state == Below::State::gone) co_return co_await note_gone();
+    if (below_.state == Below::State::done && !record_.on_told.starts_with(below_.seen)) {
+        record_.on_told = below_.seen;  // that one may be deleted from now on
+        CO_TRY(turns_.try_save(record_));
+    }
     CO_TRY(project_, registered_project(world_, record_.task.project));
     const auto lock = co_await world_.repositories.acquire(project_.path);
     const auto looked = co_await look();
@@ -394,6 +406,13 @@ Result<void> build_on(const World& world, TaskRecord& record, const std::string&
         return {ErrorCode::invalid_argument, "task " + id.value + " is in the project " + other->project.text() +
                                                  "; a task can be built only on one of its own project, " +
                                                  record.task.project};
+    }
+    if (other && other->into_parent) {
+        return {ErrorCode::invalid_argument, "task " + id.value + " is merged into the branch of its parent, task " +
+                                                 other->parent.value +
+                                                 ", not into the default branch. Build on that "
+                                                 "task instead: --on " +
+                                                 other->parent.value};
     }
     if (std::ranges::find(record.task.blocked_by, id) != record.task.blocked_by.end()) {
         return {ErrorCode::invalid_argument,

@@ -225,10 +225,12 @@ Awaitable<Result<std::string>> merge_there(World& world, WalledWorktree place, g
     co_return std::string(trim(commit_now));
 }
 
-Awaitable<Result<void>> reset_there(World& world, WalledWorktree place, git::Pinned worktree, std::string commit) {
+Awaitable<Result<void>> reset_there(World& world, WalledWorktree place, git::Pinned worktree, std::string from,
+                                    std::string to) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     CO_TRY(co_await take(world, place, worktree));
-    auto script = "git -c core.hooksPath=/dev/null reset --quiet --keep " + commit + "\n";
+    auto script = "test \"$(git rev-parse HEAD)\" = " + from + "\n" +
+                  "git -c core.hooksPath=/dev/null reset --quiet --keep " + to + "\n";
     CO_TRY(co_await do_script(world, place, std::move(script)));
     co_return co_await take(world, std::move(place), worktree);
 }

@@ -62,9 +62,10 @@ Awaitable<Result<void>> rename_there(World& world, WalledWorktree place, std::st
 Awaitable<Result<std::string>> merge_there(World& world, WalledWorktree place, git::Pinned worktree, std::string commit,
                                            std::string message);
 
-/// Moves the agent's branch and the worktree's files to a commit of the project, and takes that over. Fails, and
-/// changes nothing, if an uncommitted change is in the way.
-Awaitable<Result<void>> reset_there(World& world, WalledWorktree place, git::Pinned worktree, std::string commit);
+/// Moves the agent's branch and the worktree's files from one commit to another one of the project, and takes that
+/// over. Fails, and changes nothing, if the branch is not at `from`, or if an uncommitted change is in the way.
+Awaitable<Result<void>> reset_there(World& world, WalledWorktree place, git::Pinned worktree, std::string from,
+                                    std::string to);
 
 /// Keeps what else the agent has in its repository, and removes it. If that fails, the repository is moved to
 /// workspaces/.found. Returns sentences about both.

@@ -27,7 +27,15 @@ struct Squashed : GitFixture {
         plain(repo, {"commit", "-qm", "squashed"});
         onto = plain(repo, {"rev-parse", "HEAD"});
     }
-    git::Replay wanted() { return {repo, (dir / "scratch").string(), "upper", "main", from, tip, onto, "All of it\n"}; }
+    git::Replay wanted() {
+        git::Replay again{{}, from, onto, "All of it\n"};
+        again.request.repo = repo;
+        again.request.scratch = (dir / "scratch").string();
+        again.request.branch = "upper";
+        again.request.target = "main";
+        again.request.tip = tip;
+        return again;
+    }
     Result<std::string> again() { return go(git::replay(git, wanted())); }
     bool is_same(const std::string& now) {
         return go(git::is_same_patch(git, repo, git::Range{from, tip}, git::Range{onto, now})).value();
@@ -70,6 +78,16 @@ TEST_CASE("Where a merge has changed files itself, all changes become one commit
     CHECK(f.is_same(now));
 }
 
+TEST_CASE("More than 100 commits become one") {
+    Squashed f;
+    f.plain(f.repo, {"switch", "-q", "upper"});
+    const auto tree = f.plain(f.repo, {"rev-parse", "HEAD^{tree}"});
+    for (int n = 0; n < 100; ++n) f.tip = f.plain(f.repo, {"commit-tree", tree, "-p", f.tip, "-m", "nothing"});
+    const auto now = f.again().value();
+    CHECK(f.plain(f.repo, {"log", "--format=%s", f.onto + ".." + now}) == "All of it");
+    CHECK(f.is_same(now));
+}
+
 TEST_CASE("Changes that git cannot merge are named, and nothing is made") {
     Squashed f;
     f.onto = f.commit(f.repo, "first", "another\n");
@@ -92,6 +110,9 @@ TEST_CASE("A patch is the same if it changes the same lines between the same one
         f.plain(f.repo, {"update-index", "--chmod=+x", "second"});
         f.plain(f.repo, {"commit", "-qm", "mode"});
         CHECK_FALSE(f.is_same(f.plain(f.repo, {"rev-parse", "HEAD"})));
+    }
+    SECTION("a blank more") {
+        CHECK_FALSE(f.is_same(f.commit(f.repo, "second", "2 \n")));
     }
     SECTION("the same, in another way") {
         CHECK(f.is_same(f.commit(f.repo, "second", "2\n")));

@@ -60,15 +60,20 @@ struct Stack {
     TaskId below, above;
 };
 
-/// The task is in review again, with one more commit.
-void review_again(RunnerWorld& world, const TaskId& id, const std::string& file, const std::string& text) {
-    world.git.commit(worktree_of(world, id), file, text);
+/// The task is in review again, with its branch as it is.
+void review_again(RunnerWorld& world, const TaskId& id) {
     auto record = world.record(id);
     record.reviewed_commit = tip_at(world, record.task.branch);
     record.task.status = "reviewing";
     record.entered_at = world.outside.clock.now();
     world.house().world().tasks.save(record).value();
     world.house().go(world.house().runner().reconciler.wake_all());
+}
+
+/// The same, with one more commit.
+void review_again(RunnerWorld& world, const TaskId& id, const std::string& file, const std::string& text) {
+    world.git.commit(worktree_of(world, id), file, text);
+    review_again(world, id);
 }
 
 void look_at_all(RunnerWorld& world) {
@@ -159,6 +164,40 @@ TEST_CASE("A task is brought along when the one below moves, and its review stay
     CHECK_FALSE(notice_of(world, stack.above, NoticeKind::on_changed));
     look_at_all(world);
     CHECK(tip_at(world, "upper") == now);
+}
+
+TEST_CASE("A task follows one whose commit was made again, without the old commit") {
+    RunnerWorld world;
+    const Stack stack(world);
+    const auto tree = worktree_of(world, stack.below);
+    write_file(tree / "feature", "it, in other words\n");
+    world.git.plain(tree, {"commit", "-qa", "--amend", "-m", "amended"});
+    review_again(world, stack.below);
+    const auto& record = world.record(stack.above);
+    CHECK(record.task.base == tip_at(world, "lower"));
+    CHECK(tip_at(world, "upper^") == tip_at(world, "lower"));
+    CHECK(read_file(worktree_of(world, stack.above) / "feature") == "it, in other words\n");
+    CHECK(read_file(worktree_of(world, stack.above) / "more") == "of it\n");
+    CHECK(edits_of(world, stack.above).empty());
+    CHECK(record.reviewed_commit == tip_at(world, "upper"));
+    CHECK_FALSE(notice_of(world, stack.above, NoticeKind::on_changed));
+}
+
+TEST_CASE("While a reviewer works, the branch stays, and the worker is not told to change it") {
+    RunnerWorld world;
+    const Stack stack(world, false);
+    world.append_body(stack.above, "\n## Handoff\nall of it\n");
+    world.move(stack.above, "agent-review").value();
+    const auto before = tip_at(world, "upper");
+    review_again(world, stack.below, "feature", "it, better\n");
+    CHECK(tip_at(world, "upper") == before);
+    CHECK(agents_told(world, stack.above).find("git merge") == std::string::npos);
+    CHECK_FALSE(notice_of(world, stack.above, NoticeKind::on_changed));
+    world.append_body(stack.above, "\n## Review\nPASS\n");
+    world.move(stack.above, "reviewing").value();
+    look_at_all(world);
+    CHECK(world.record(stack.above).task.base == tip_at(world, "lower"));
+    CHECK(world.record(stack.above).reviewed_commit == tip_at(world, "upper"));
 }
 
 TEST_CASE("A worktree in which an agent works is left alone, and the worker is told once") {
@@ -308,6 +347,36 @@ TEST_CASE("After a squash a worker at work is told to rebase, and the one below 
     CHECK(world.record(stack.above).reviewed_commit == tip_at(world, "upper"));
 }
 
+TEST_CASE("A task stays as it is until the merge of the one below was fetched") {
+    RunnerWorld world;
+    const Stack stack(world, false);
+    const auto base = world.record(stack.above).task.base;
+    merge_now(world, stack.below, git::MergeStrategy::squash);
+    auto record = world.record(stack.below);
+    const auto commit = std::exchange(record.merge->commit, std::string(40, '1'));
+    world.house().world().tasks.save(record).value();
+    bring_to_review(world, stack.above);
+    const auto before = tip_at(world, "upper");
+    look_at_all(world);
+    CHECK(tip_at(world, "upper") == before);
+    CHECK(world.record(stack.above).task.base == base);
+    record = world.record(stack.below);
+    record.merge->commit = commit;
+    world.house().world().tasks.save(record).value();
+    look_at_all(world);
+    CHECK_FALSE(world.record(stack.above).task.base);
+    CHECK(tip_at(world, "upper^") == tip_at(world, "main"));
+}
+
+TEST_CASE("The one below can be deleted when the branch that is built on it is gone") {
+    RunnerWorld world;
+    const Stack stack(world);
+    world.git.plain(world.repo(), {"update-ref", "-d", "refs/heads/upper"});
+    merge_now(world, stack.below, git::MergeStrategy::squash);
+    CHECK(world.house().go(world.house().runner().reconciler.pass_on_end(stack.below)));
+    CHECK(world.record(stack.above).on_told == "done");
+}
+
 TEST_CASE("When the one below is sent back, the worker is told, and the human of a task in review") {
     RunnerWorld world;
     const bool is_reviewed = GENERATE(false, true);
@@ -389,6 +458,17 @@ TEST_CASE("A task is built on no task that waits for it, that has ended, or that
     const auto twice = build_on(world.house().world(), record, above.value);
     REQUIRE_FALSE(twice);
     CHECK(twice.error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("No task is built on a sub-task that is merged into its parent's branch") {
+    RunnerWorld world;
+    const auto family = split_into(world, 1, true);
+    REQUIRE(world.record(family.children[0]).into_parent);
+    auto record = world.draft();
+    const auto refused = build_on(world.house().world(), record, family.children[0].value);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    CHECK_THAT(refused.error().message, Tells("--on " + family.parent.value));
 }
 
 TEST_CASE("A move of the branch that a daemon did not finish is finished, or made again") {
