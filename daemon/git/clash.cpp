@@ -124,7 +124,8 @@ Awaitable<Result<std::vector<ClashFile>>> Trials::clash(std::string ours, std::s
 
 /// Git leaves the two versions of a place in the file of the merged tree, between marks.
 Awaitable<Result<void>> Trials::count_hunks(std::string tree, std::vector<ClashFile>& files) {
-    auto args = words("--literal-pathspecs", "grep", "--count", "--text", "--null", "--threads=1", "-e");
+    auto args = words("--literal-pathspecs", "grep", "--no-color", "--basic-regexp", "--count", "--text", "--null",
+                      "--threads=1", "-e");
     args.emplace_back(k_marker);
     args.insert(args.end(), {tree, "--"});
     for (const auto& file : files) args.push_back(file.path);

@@ -41,9 +41,10 @@ bool is_inside(const fs::path& path) {
 /// Returns the paths of a commit's .gitattributes that are regular files; git reads no others. `git grep` looks for
 /// them without naming all other files, and leaves out empty ones.
 Awaitable<Result<std::vector<std::string>>> attribute_files(Git& git, std::string repo, std::string commit) {
-    CO_TRY(const auto found, co_await attempt(git, std::move(repo),
-                                              words("grep", "--files-with-matches", "--text", "--null", "--full-name",
-                                                    "-e", "", commit, "--", ":(top,glob)**/.gitattributes")));
+    CO_TRY(const auto found,
+           co_await attempt(git, std::move(repo),
+                            words("grep", "--no-color", "--files-with-matches", "--text", "--null", "--full-name", "-e",
+                                  "", commit, "--", ":(top,glob)**/.gitattributes")));
     if (found.exit_status > 1) co_return command_failed(words("git", "grep", commit), found);
     std::vector<std::string> paths;
     for (const auto& piece : pieces(found.out)) {
@@ -152,8 +153,12 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
 
 std::map<std::string, std::string> apart_from(const MergeRequest& request) {
     const auto objects = fs::path(request.scratch) / k_objects;
-    return {{"GIT_OBJECT_DIRECTORY", objects.string()},
-            {"GIT_ALTERNATE_OBJECT_DIRECTORIES", request.git_dir + "/objects"}};
+    std::string quoted = "\"";  // otherwise git takes a colon in the path for the end of it
+    for (const char c : request.git_dir + "/objects") {
+        if (c == '"' || c == '\\') quoted += '\\';
+        quoted += c;
+    }
+    return {{"GIT_OBJECT_DIRECTORY", objects.string()}, {"GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted + "\""}};
 }
 
 Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request, std::string base, bool apart) {
@@ -165,7 +170,7 @@ Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request,
     CO_TRY(const auto admin, opened(dir));
     GitCommand command{Pinned(request.scratch, dir, dir, folder, admin),
                        words("merge-tree", "--write-tree", "-z", "--name-only", base, request.tip)};
-    command.deadline = k_checkout_deadline;
+    if (!apart) command.deadline = k_checkout_deadline;
     if (apart) command.env = apart_from(request);
     CO_TRY(const auto done, co_await git.run(std::move(command)));
     const auto said = split(done.out, '\0');

@@ -22,7 +22,8 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
 /// `request.git_dir` is set.
 std::map<std::string, std::string> apart_from(const MergeRequest& request);
 
-/// Merges `request.tip` into `base`, in the scratch folder. `apart`: the objects stay there (apart_from()).
+/// Merges `request.tip` into `base`, in the scratch folder. `apart`: the objects stay there (apart_from()),
+/// and git has one minute: others wait for the next trial.
 Awaitable<Result<MergedTree>> merge_trees(Git& git, const MergeRequest& request, std::string base, bool apart);
 
 }  // namespace orange::git

@@ -163,11 +163,11 @@ TEST_CASE_METHOD(ClashFixture, "A forecast is what git merge then does, in 200 r
 }
 
 TEST_CASE_METHOD(ClashFixture, "A forecast follows what the repository says of merges", "[slow]") {
-    const auto settings = GENERATE(std::vector<std::string>{"merge.directoryRenames", "true"},
-                                   std::vector<std::string>{"merge.directoryRenames", "false"},
-                                   std::vector<std::string>{"merge.renames", "false"},
-                                   std::vector<std::string>{"merge.conflictStyle", "zdiff3"},
-                                   std::vector<std::string>{"submodule.recurse", "true"});
+    const auto settings = GENERATE(
+        std::vector<std::string>{"merge.directoryRenames", "true"},
+        std::vector<std::string>{"merge.directoryRenames", "false"}, std::vector<std::string>{"merge.renames", "false"},
+        std::vector<std::string>{"merge.conflictStyle", "zdiff3"}, std::vector<std::string>{"color.grep", "always"},
+        std::vector<std::string>{"grep.patternType", "fixed"}, std::vector<std::string>{"submodule.recurse", "true"});
     plain(repo, {"config", settings[0], settings[1]});
     CAPTURE(settings[0], settings[1]);
     compare_histories(3, 12);
@@ -185,6 +185,16 @@ TEST_CASE_METHOD(ClashFixture, "What is tried for a forecast leaves nothing in t
     CHECK(files[0].path == "file");
     CHECK(files[0].hunks == 1);
     CHECK(everything(repo) == before);
+}
+
+TEST_CASE_METHOD(ClashFixture, "A merge is tried in a repository whose path has signs that git gives a meaning") {
+    repo = make_repo("a:b \"c\" \\d");
+    commit(repo, "file", "1\n2\n3\n");
+    plain(repo, {"branch", "other"});
+    const auto ours = commit(repo, "file", "1\nours\n3\n");
+    plain(repo, {"checkout", "-q", "other"});
+    const auto theirs = commit(repo, "file", "1\ntheirs\n3\n");
+    CHECK(forecast(ours, theirs).value() == std::vector<ClashFile>{{"file", 1}});
 }
 
 TEST_CASE_METHOD(ClashFixture, "A file that is added to a folder whose folders were moved is a clash") {
