@@ -105,6 +105,7 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         const auto merged_into = merge_target(world_, *record, copy);
         const auto parents = refs.find(k_heads + merged_into.branch);
         if (merged_into.is_parents() && parents != refs.end()) target = parents->second.commit;
+        const auto into = target;
         if (record->task.base) {
             const auto own = refs.find(*record->task.base);
             const bool is_commit = record->task.base->find('/') == std::string::npos;
@@ -114,9 +115,10 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         const auto known = counted_.find(id);
         if (known != counted_.end() && known->second.target == target && known->second.tip == tip->second.commit) {
             known->second.at = now;
+            known->second.into = into;
             continue;
         }
-        Counted counted{target, tip->second.commit, {}, now};
+        Counted counted{target, tip->second.commit, {}, now, into};
         if (counted.target != counted.tip) {
             auto before = known == counted_.end() ? Changes() : known->second.changes;
             auto changes =

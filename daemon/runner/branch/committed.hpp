@@ -20,7 +20,8 @@ class Committed {
         std::string target;  ///< the commit that the branch was compared with
         std::string tip;
         Changes changes;
-        Timestamp at;  ///< when git last confirmed that both commits are the newest
+        Timestamp at;      ///< when git last confirmed that both commits are the newest
+        std::string into;  ///< the commit of the branch that the task is merged into
     };
 
     explicit Committed(World& world) : world_(world) {}

@@ -36,19 +36,6 @@ Clash clash_in(std::vector<ClashFile> files, bool maybe) {
     return clash;
 }
 
-/// Returns the files that both change, if some of it is not committed yet.
-std::vector<ClashFile> not_committed(const git::ChangedPaths& ours, const git::ChangedPaths& our_work,
-                                     const git::ChangedPaths& theirs, const git::ChangedPaths& their_work) {
-    std::set<std::string> paths;
-    for (const auto* other : {&theirs, &their_work}) {
-        for (auto& path : git::common_paths(our_work, *other)) paths.insert(std::move(path));
-    }
-    for (auto& path : git::common_paths(ours, their_work)) paths.insert(std::move(path));
-    std::vector<ClashFile> files;
-    for (const auto& path : paths) files.push_back({path});
-    return files;
-}
-
 std::string text_of(const std::vector<Clash>& clashes) {
     std::vector<std::string> texts;
     for (const auto& clash : clashes) texts.push_back((clash.maybe ? "perhaps " : "") + clash_text(clash));
@@ -71,6 +58,7 @@ class Forecast::Place {
     Place(World& world, const Project& project) : world_(world) {
         request_.repo = project.path;
         request_.scratch = (world.paths.workspaces() / (".forecast-" + project.name)).string();
+        (void)remove_folder(world.git, request_.scratch);  // a daemon that was killed has left it
     }
     /// Merges as in a checkout with the .gitattributes of that commit.
     Awaitable<Result<std::vector<ClashFile>>> merge(std::string attributes, std::string ours, std::string theirs) {
@@ -117,15 +105,14 @@ Awaitable<Result<void>> Forecast::look(std::string project) {
     if (seen_[project] == all) co_return Result<void>{};
     Place place(world_, copy);
     CO_TRY(co_await try_all(all, place));
-    std::erase_if(tried_, [&](const auto& entry) {
-        const auto is_gone = [&](const TaskId& id) {
-            const auto* task = world_.tasks.brief(id);
-            return !id.empty() && (task == nullptr || task->ended);
-        };
-        return is_gone(entry.first.first) || is_gone(entry.first.second);
-    });
-    std::erase_if(branches_, [&](const auto& entry) { return !world_.tasks.brief(entry.first); });
-    store(project, clashes_of(all));
+    auto found = co_await clashes_of(all);
+    const auto is_gone = [&](const TaskId& id) {
+        const auto* task = world_.tasks.brief(id);
+        return !id.empty() && (task == nullptr || task->ended);
+    };
+    std::erase_if(tried_, [&](const auto& entry) { return is_gone(entry.first.first) || is_gone(entry.first.second); });
+    std::erase_if(branches_, [&](const auto& entry) { return is_gone(entry.first); });
+    store(project, std::move(found));
     seen_[project] = std::move(all);
     co_return Result<void>{};
 }
@@ -150,10 +137,11 @@ Awaitable<Result<std::vector<Forecast::Seen>>> Forecast::seen_in(Project project
         Seen seen;
         seen.id = record->task.id;
         seen.target = merge_target(world_, *record, project).branch;
-        seen.target_commit = counted->target;
+        seen.target_commit = counted->into;
         seen.branch = branches_[seen.id];
-        const auto& from = counted->changes.base;
-        seen.is_behind = !from.empty() && from != counted->target;
+        const auto& base = counted->changes.base;
+        const auto from = base.empty() ? counted->tip : base;
+        seen.is_tried = from != counted->tip && from != counted->into && !record->stands_on_other();
         if (seen.branch.from != from || seen.branch.tip != counted->tip) {
             seen.branch.from = from;
             seen.branch.tip = counted->tip;
@@ -172,7 +160,7 @@ Awaitable<void> Forecast::read_branch(std::string repository, TaskRecord record,
     auto& branch = seen.branch;
     if (!branch.committed) {
         git::ChangedPaths changed;
-        if (!branch.from.empty()) {
+        if (branch.from != branch.tip) {
             if (auto read = co_await git::changed_paths(world_.git, std::move(repository), branch.from, branch.tip)) {
                 changed = std::move(*read);
             }
@@ -180,7 +168,7 @@ Awaitable<void> Forecast::read_branch(std::string repository, TaskRecord record,
         branch.committed = std::make_shared<const git::ChangedPaths>(std::move(changed));
     }
     if (!record.task.workspace) {
-        branch.uncommitted = std::make_shared<const git::ChangedPaths>();
+        if (!branch.worktree_tip.empty()) branch.uncommitted = std::make_shared<const git::ChangedPaths>();
         branch.worktree_tip.clear();
         co_return;
     }
@@ -199,8 +187,8 @@ Awaitable<void> Forecast::read_branch(std::string repository, TaskRecord record,
 /// Gives other work of the daemon its turn after each pair: long lists of paths are compared.
 Awaitable<Result<void>> Forecast::try_all(const std::vector<Seen>& all, Place& place) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].is_behind) CO_TRY(co_await try_one(all[i], nullptr, place));
-        if (!all[i].is_behind) tried_.erase({all[i].id, {}});
+        if (all[i].is_tried) CO_TRY(co_await try_one(all[i], nullptr, place));
+        if (!all[i].is_tried) tried_.erase({all[i].id, {}});
         for (std::size_t j = i + 1; j < all.size(); ++j) {
             co_await async::yield();
             const bool meet =
@@ -227,24 +215,45 @@ Awaitable<Result<void>> Forecast::try_one(const Seen& ours, const Seen* theirs, 
         log::debug("forecast", files.error().message, {{"task", ours.id.value}});
         co_return Result<void>{};
     }
-    tried_[std::move(key)] = {into, merged, std::move(*files)};
+    tried_[std::move(key)] = {into, merged, clash_in(std::move(*files), false)};
     co_return Result<void>{};
 }
 
-std::map<TaskId, std::vector<Clash>> Forecast::clashes_of(const std::vector<Seen>& all) const {
+/// Returns the files that both change, if some of it is not committed yet. Commits with which the other branch begins
+/// do not count.
+std::vector<ClashFile> Forecast::not_committed(const Branch& one, const Branch& other) {
+    std::vector<std::string> paths;
+    const auto add = [&](const git::ChangedPaths& a, const git::ChangedPaths& b) {
+        for (auto& path : git::common_paths(a, b)) paths.push_back(std::move(path));
+    };
+    add(*one.uncommitted, *other.uncommitted);
+    if (other.tip != one.from) add(*one.uncommitted, *other.committed);
+    if (one.tip != other.from) add(*one.committed, *other.uncommitted);
+    std::ranges::sort(paths);
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    std::vector<ClashFile> files;
+    for (auto& path : paths) files.push_back({std::move(path)});
+    return files;
+}
+
+/// Gives other work its turn as try_all() does.
+Awaitable<std::map<TaskId, std::vector<Clash>>> Forecast::clashes_of(const std::vector<Seen>& all) const {
     std::map<TaskId, std::vector<Clash>> found;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& one = all[i];
+        co_await async::yield();
         for (std::size_t j = i + 1; j < all.size(); ++j) {
             const auto& other = all[j];
             if (one.target != other.target) continue;
             const auto tried = tried_.find({one.id, other.id});
-            const bool certain = tried != tried_.end() && !tried->second.files.empty();
-            auto files = certain ? tried->second.files
-                                 : not_committed(*one.branch.committed, *one.branch.uncommitted,
-                                                 *other.branch.committed, *other.branch.uncommitted);
-            if (files.empty()) continue;
-            auto clash = clash_in(std::move(files), !certain);
+            auto clash = tried == tried_.end() ? Clash() : tried->second.clash;
+            if (clash.files.empty()) {
+                const bool any = !one.branch.uncommitted->paths.empty() || !other.branch.uncommitted->paths.empty();
+                if (!any) continue;
+                co_await async::yield();
+                clash = clash_in(not_committed(one.branch, other.branch), true);
+            }
+            if (clash.files.empty()) continue;
             clash.with = other.id.value;
             found[one.id].push_back(clash);
             clash.with = one.id.value;
@@ -253,12 +262,12 @@ std::map<TaskId, std::vector<Clash>> Forecast::clashes_of(const std::vector<Seen
     }
     for (const auto& one : all) {
         const auto tried = tried_.find({one.id, {}});
-        if (tried == tried_.end() || tried->second.files.empty()) continue;
-        auto clash = clash_in(tried->second.files, false);
+        if (tried == tried_.end() || tried->second.clash.files.empty()) continue;
+        auto clash = tried->second.clash;
         clash.branch = one.target;
         found[one.id].push_back(std::move(clash));
     }
-    return found;
+    co_return found;
 }
 
 void Forecast::store(const std::string& project, std::map<TaskId, std::vector<Clash>> found) {
@@ -283,7 +292,8 @@ void Forecast::store(const std::string& project, std::map<TaskId, std::vector<Cl
 
 std::vector<Clash> Forecast::of(const TaskId& id) const {
     const auto found = clashes_.find(id);
-    if (found == clashes_.end()) return {};
+    const auto* own = world_.tasks.brief(id);
+    if (found == clashes_.end() || own == nullptr || own->ended) return {};
     auto clashes = found->second;
     std::erase_if(clashes, [&](Clash& clash) {
         if (clash.with.empty()) return false;
@@ -313,7 +323,8 @@ Awaitable<std::vector<std::string>> existing_paths(World& world, std::string rep
     std::erase_if(paths, [](const std::string& path) { return path.starts_with('/') || path.find("..") != path.npos; });
     paths.resize(std::min(paths.size(), k_compared_paths));
     if (paths.empty()) co_return found;
-    GitCommand list{std::move(repository), {"ls-tree", "-z", "--name-only", "--full-tree", std::move(commit), "--"}};
+    GitCommand list{std::move(repository),
+                    {"--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", std::move(commit), "--"}};
     list.args.insert(list.args.end(), paths.begin(), paths.end());
     const auto listed = co_await git_output(world.git, std::move(list));
     if (!listed) co_return found;
@@ -330,25 +341,25 @@ Awaitable<void> tell_of_same_plans(World& world, TaskRecord& record, engine::Art
     const auto project = registered_project(world, record.task.project);
     if (own.empty() || !project) co_return;
     const auto target = merge_target(world, record, *project).branch;
-    std::map<TaskId, std::vector<std::string>> same;
+    std::map<TaskId, Path> plans;
     world.tasks.each_open([&](const TaskRecord& other) {
         const bool stands = other.entry_sections.contains("Plan");  // with that plan it came into its state
         const bool counts = stands && other.task.id != record.task.id && other.task.project == record.task.project &&
                             other.task.workspace && !store::has_ended(other) &&
                             !record.told_of.contains(other.task.id) &&
                             merge_target(world, other, *project).branch == target;
-        if (!counts) return true;
-        const auto body = store::read_body(world.files, world.tasks.folder(other) / "TASK.md");
-        if (!body) return true;
-        const auto theirs = engine::touched_by_plan(store::parse_sections(*body));
-        auto& both = same[other.task.id];
-        std::ranges::set_intersection(own, theirs, std::back_inserter(both));
-        if (both.empty()) same.erase(other.task.id);
+        if (counts) plans[other.task.id] = world.tasks.folder(other) / "TASK.md";
         return true;
     });
-    auto repository = project->path, commit = "refs/heads/" + project->default_branch;
-    for (const auto& [id, both] : same) {
-        auto paths = co_await existing_paths(world, repository, commit, both);
+    const auto repository = project->path, commit = "refs/heads/" + project->default_branch;
+    for (const auto& [id, file] : plans) {
+        co_await async::yield();
+        const auto body = store::read_body(world.files, file);
+        if (!body) continue;
+        const auto theirs = engine::touched_by_plan(store::parse_sections(*body));
+        std::vector<std::string> both;
+        std::ranges::set_intersection(own, theirs, std::back_inserter(both));
+        auto paths = co_await existing_paths(world, repository, commit, std::move(both));
         if (paths.empty()) continue;
         const auto left = paths.size() > k_told_paths ? paths.size() - k_told_paths : 0;
         paths.resize(paths.size() - left);

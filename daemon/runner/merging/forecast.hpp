@@ -45,7 +45,7 @@ class Forecast : Owner {
     using Paths = std::shared_ptr<const git::ChangedPaths>;
     /// A branch, as it was looked at last.
     struct Branch {
-        std::string from, tip;     ///< `committed` is of these two commits
+        std::string from, tip;     ///< `committed` is of these two commits; the same if it has no commits of its own
         std::string worktree_tip;  ///< `uncommitted` was read when the branch was there,
         Timestamp at_rest{};       ///< and the worker rested since then
         Paths committed = std::make_shared<const git::ChangedPaths>();
@@ -57,14 +57,14 @@ class Forecast : Owner {
         TaskId id;
         std::string target;         ///< name of the branch that it is merged into
         std::string target_commit;  ///< its commit
-        bool is_behind = false;     ///< the target has commits that the branch does not have
+        bool is_tried = false;      ///< with its target, too: that has commits that the branch does not have
         Branch branch;
         bool operator==(const Seen&) const = default;
     };
     /// The result of a merge that was tried, and the two commits that it is of: others are tried anew.
     struct Tried {
         std::string ours, theirs;
-        std::vector<ClashFile> files;
+        Clash clash;  ///< its files are empty if git can merge them
     };
     using Pair = std::pair<TaskId, TaskId>;  ///< the second is empty: the target
     class Place;
@@ -74,7 +74,8 @@ class Forecast : Owner {
     Awaitable<void> read_branch(std::string repository, TaskRecord record, Seen& seen);
     Awaitable<Result<void>> try_all(const std::vector<Seen>& all, Place& place);
     Awaitable<Result<void>> try_one(const Seen& ours, const Seen* theirs, Place& place);
-    std::map<TaskId, std::vector<Clash>> clashes_of(const std::vector<Seen>& all) const;
+    static std::vector<ClashFile> not_committed(const Branch& one, const Branch& other);
+    Awaitable<std::map<TaskId, std::vector<Clash>>> clashes_of(const std::vector<Seen>& all) const;
     void store(const std::string& project, std::map<TaskId, std::vector<Clash>> found);
 
     std::map<TaskId, Branch> branches_;

@@ -34,6 +34,16 @@ struct ForecastWorld : RunnerWorld {
         move(id, "working").value();
         return id;
     }
+    /// Starts a task that is compared with this commit or ref, not with the branch that it is merged into.
+    TaskId start_at(const std::string& base) {
+        auto record = draft("do it", 6);
+        record.task.workflow = "relay";
+        record.task.base = base;
+        const auto id = record.task.id;
+        create(std::move(record), "", true).value();
+        move(id, "working").value();
+        return id;
+    }
     void commit(const TaskId& id, const std::string& file, const std::string& text) {
         git.commit(worktree_of(*this, id), file, text);
     }
@@ -208,6 +218,37 @@ TEST_CASE("A task clashes with its target when that has the same lines otherwise
     CHECK(world.told[id].back().empty());
 }
 
+TEST_CASE("A task with a base of its own clashes with the branch that it is merged into, not with its base") {
+    ForecastWorld world;
+    world.git.plain(world.repo(), {"branch", "release"});
+    const auto id = world.start_at("refs/heads/release");
+    world.change(id, 2, "task");
+    world.git.plain(world.repo(), {"checkout", "-q", "release"});
+    world.git.commit(world.repo(), "cart.py", world.cart(2, "release"));
+    world.git.plain(world.repo(), {"checkout", "-q", "main"});
+    world.look();
+    CHECK(world.clashes(id).empty());
+    world.git.commit(world.repo(), "cart.py", world.cart(2, "main"));
+    world.look();
+    REQUIRE(world.clashes(id).size() == 1);
+    CHECK(world.clashes(id)[0].branch == "main");
+}
+
+TEST_CASE("A worker may change what the commits changed that its branch begins with") {
+    ForecastWorld world;
+    const auto first = world.start();
+    world.change(first, 2, "first");
+    const auto second = world.start_at(world.git.plain(worktree_of(world, first), {"rev-parse", "HEAD"}));
+    write_file(worktree_of(world, second) / "cart.py", world.cart(2, "second"));
+    world.look();
+    CHECK(world.clashes(second).empty());
+    write_file(worktree_of(world, first) / "cart.py", world.cart(3, "first"));
+    world.commit(first, "other.py", "1\n");
+    world.look();
+    REQUIRE(world.clashes(second).size() == 1);
+    CHECK(world.clashes(second)[0].maybe);
+}
+
 TEST_CASE("Sub-tasks are compared with each other and with their parent's branch, not with other tasks") {
     ForecastWorld world;
     set(world, "children_into", "parent");
@@ -245,6 +286,7 @@ TEST_CASE("A task that has ended clashes with none, and if it was merged, its ta
         world.move(first, "cancelled").value();
     }
     CHECK(world.clashes(second).empty());
+    CHECK(world.clashes(first).empty());
     world.look();
     CHECK(world.clashes(first).empty());
     REQUIRE(world.clashes(second).size() == (is_merged ? 1U : 0U));
