@@ -27,6 +27,7 @@ Result<EventFilter> filter_of(Api& api, const EventSelector& selector, const Cal
     }
     filter.project = selector.project;
     filter.types = selector.types;
+    filter.behind_wall = !call.wall.empty();
     return filter;
 }
 

@@ -67,8 +67,9 @@ constexpr std::array k_logged = {"from",        "to",     "by",   "role",     "r
 bool EventFilter::wants(const StreamEvent& event) const {
     if (task && event.task != *task) return false;
     if (project && event.project != *project) return false;
-    if (types.empty()) return true;
     const auto& type = event.event.type;
+    if (behind_wall && type == "clashes.changed") return false;
+    if (types.empty()) return true;
     return std::any_of(types.begin(), types.end(),
                        [&](const std::string& wanted) { return type == wanted || type.starts_with(wanted + "."); });
 }

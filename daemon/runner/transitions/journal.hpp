@@ -34,6 +34,7 @@ struct EventFilter {
     std::optional<TaskId> task;
     std::optional<std::string> project;
     std::vector<std::string> types;  ///< whole types, or the part before the dot; empty: all
+    bool behind_wall = false;        ///< without `clashes.changed`, which names files of tasks that a wall hides
 
     bool wants(const StreamEvent& event) const;
 };

@@ -192,6 +192,18 @@ TEST_CASE("a cursor of a daemon before this one goes on with what stands in the 
     CHECK(go(next.recent(filter, 10)).empty());
 }
 
+TEST_CASE("behind a wall no event names the files of other tasks") {
+    EventFilter filter;
+    const StreamEvent clashes{1, {}, "shop", {"clashes.changed", {}, {}}};
+    CHECK(filter.wants(clashes));
+    filter.behind_wall = true;
+    CHECK_FALSE(filter.wants(clashes));
+    filter.types = {"clashes"};
+    CHECK_FALSE(filter.wants(clashes));
+    filter.types.clear();
+    CHECK(filter.wants({1, {}, "shop", {"changes.counted", {}, {}}}));
+}
+
 TEST_CASE("a filter takes a whole type, or what stands before its dot") {
     EventFilter filter;
     filter.types = {"agent", "task.created"};
