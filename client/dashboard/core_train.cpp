@@ -61,20 +61,22 @@ void Core::train_reply(const Request& request, Result<Json> reply, Moment now) {
 void Core::ask_train(Moment now) {
     auto question = std::move(asked_train_->question);
     std::vector<std::string> lines;
+    std::size_t count = 0;
     for (const auto& [host, part] : asked_train_->parts) {
         std::vector<std::string> ids;
         for (const auto& place : part.places) {
             const auto* task = row_named(state_, place.id);
             if (task == nullptr || state_.busy.contains(place.id)) continue;  // it has ended or changed meanwhile
             ids.push_back(place.id);
-            const auto reason = place.reason.empty() ? "" : clean(place.reason) + ": ";
-            lines.push_back(line_of(state_, *task, (is_shown(*task) ? "" : "not shown by the filter: ") + reason));
+            ++count;
+            lines.push_back(line_of(state_, *task, is_shown(*task) ? "" : "not shown by the filter: "));
+            if (!place.reason.empty()) lines.push_back("   " + clean(place.reason));
             if (!part.is_known) question.if_yes.push_back(action_of(rpc::TaskMerge{}, place.id, "merging", "merged"));
         }
         if (part.is_known && !ids.empty()) question.if_yes.push_back(train_of(ids));
     }
     if (lines.empty()) return say("None of the selected tasks can be merged now", true, now);
-    question.text = "Merge " + counted(lines.size(), "task") + " in this order?";
+    question.text = "Merge " + counted(count, "task") + " in this order?";
     question.above.insert(question.above.begin(), lines.begin(), lines.end());
     question.late = true;
     ask(std::move(question), now);

@@ -80,8 +80,8 @@ Result<void> check_below_is_merged(const World& world, const TaskRecord& record)
 ///   The verdict of its review stays if the patch is the same (git patch-id); else it has to be reviewed again.
 /// - It was sent back, or will never be done: the worker and the human are told.
 ///
-/// It touches nothing while an agent works, files are edited or conflict: the worker is told what to do, its human too
-/// if no agent works, and the result is a Hold. The move is written down before the branch moves, so each call may be
+/// Changes nothing while an agent works, or if files are edited or conflict: then the worker is told, its human too if
+/// no agent works, and the result is a Hold. The move is written down before the branch moves, so each call may be
 /// repeated after a crash.
 Awaitable<Result<std::optional<engine::Hold>>> follow_below(Runner& runner, TaskRecord& record, engine::Below below);
 

@@ -365,8 +365,8 @@ TEST_CASE("Several tasks are merged in the order that the daemon says, which is 
                                       {place("bbbb0000", "clashes with none"), place("cccc0000", "clashes with none"),
                                        place("aaaa0000", "clashes with bbbb, which comes before it, in cart.py")}}});
     const auto asked = desk.screen();
-    CHECK_THAT(asked, Holds("Merge 3 tasks in this order?") && Holds("clashes with bbbb, which comes before it"));
-    CHECK(asked.find("bbbb  clashes with none") < asked.find("aaaa  clashes with bbbb"));
+    CHECK_THAT(asked, Holds("Merge 3 tasks in this order?") && Holds("which comes before it, in cart.py"));
+    CHECK(asked.find("bbbb  Summary of bbbb0000") < asked.find("aaaa  Summary of aaaa0000"));
     desk.press_at_once("y");  // typed before it could be read
     CHECK(desk.methods().empty());
     desk.press("y");
