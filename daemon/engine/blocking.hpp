@@ -40,7 +40,6 @@ struct Below {
     TaskId id;
     State state = State::open;
     std::string short_id = {};
-    std::string commit = {};   ///< that was reviewed; empty: its workflow has no review, and its branch counts
     std::string seen = {};     ///< names the state, and the commit
     std::string fate = {};     ///< what became of one that is gone: "is deleted"
     bool is_changing = false;  ///< it is between two states, and nothing follows from that

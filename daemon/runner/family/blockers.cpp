@@ -65,18 +65,20 @@ BlockerState blocker_state(const World& world, const TaskId& id) {
     return done ? BlockerState::done : BlockerState::gone;
 }
 
+std::string fate_of(const World& world, const TaskId& id) {
+    if (const auto* task = world.tasks.brief(id)) return "has ended with the status " + task->status.text();
+    const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
+    return std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)" : "is deleted";
+}
+
 std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record) {
     std::vector<engine::Blocker> blockers;
     for (const auto& id : record.waits_for()) {
         engine::Blocker blocker{id, blocker_state(world, id), world.tasks.short_id(id)};
-        const auto* task = world.tasks.brief(id);
-        const auto is_it = [&](const store::Unreadable& each) { return each.id == id.value; };
         // The one that it is built on only has to be reviewed.
         const auto below = id == record.task.on ? below_of(world, record) : std::nullopt;
         if (below && below->state == engine::Below::State::reviewed) blocker.state = BlockerState::done;
-        blocker.fate = task ? "has ended with the status " + task->status.text()
-                       : std::ranges::any_of(world.tasks.unreadable(), is_it) ? "cannot be read (orange doctor)"
-                                                                              : "is deleted";
+        blocker.fate = fate_of(world, id);
         blockers.push_back(std::move(blocker));
     }
     return blockers;

@@ -31,6 +31,8 @@ using engine::BlockerState;
 
 /// Returns the state of a task that another one waits for.
 BlockerState blocker_state(const World& world, const TaskId& id);
+/// Returns what became of a task that will never be done: "is deleted".
+std::string fate_of(const World& world, const TaskId& id);
 /// Returns the blockers that the task still waits for, with the state of each.
 std::vector<engine::Blocker> blockers_of(const World& world, const TaskRecord& record);
 

@@ -69,8 +69,8 @@ class Follower : Owner {
     /// Tells the worker, once, what its branch has to follow, and the human if no agent works. `command`: for a worker.
     Awaitable<Result<Holding>> ask(std::string why, std::string command);
     void clear_notice();
-    bool is_told(const std::string& who) const;
-    void note_told(const std::string& who);
+    /// Returns true once for each reader and each change of the task below, and notes that in the record.
+    bool is_news_to(const std::string& who);
     void tell_worker(std::string text, std::string key);
     std::string name() const { return "task " + below_.short_id + ", on which this one is built,"; }
     Awaitable<Result<Holding>> save();
@@ -101,14 +101,12 @@ void Follower::clear_notice() {
     if (notice != nullptr && notice->cause != k_unreviewed) (void)clear(record_, NoticeKind::on_changed);
 }
 
-bool Follower::is_told(const std::string& who) const {
-    const auto& told = record_.on_told;
-    return told.starts_with(below_.seen) && told.find("|" + who, below_.seen.size()) != std::string::npos;
-}
-
-void Follower::note_told(const std::string& who) {
-    if (!record_.on_told.starts_with(below_.seen)) record_.on_told = below_.seen;
-    record_.on_told += "|" + who;
+bool Follower::is_news_to(const std::string& who) {
+    auto& told = record_.on_told;
+    if (!told.starts_with(below_.seen)) told = below_.seen;
+    if (told.find("|" + who, below_.seen.size()) != std::string::npos) return false;
+    told += "|" + who;
+    return true;
 }
 
 Awaitable<Result<Holding>> Follower::wait_again() {
@@ -242,20 +240,17 @@ Awaitable<Result<Holding>> Follower::stand_on(std::optional<std::string> base) {
 }
 
 Awaitable<Result<Holding>> Follower::ask(std::string why, std::string command) {
-    const bool at_work = role_at_work(runner_, record_).has_value();
     bool is_news = false;
-    if (record_.run_of(Role::worker) != nullptr && !is_told("worker")) {
+    if (record_.run_of(Role::worker) != nullptr && is_news_to("worker")) {
         tell_worker(name() + " has changed. In your worktree, when you have committed, run: " + command, "on-do");
-        note_told("worker");
         is_news = true;
     }
-    if (!at_work && !is_told("human")) {
+    if (!role_at_work(runner_, record_) && is_news_to("human")) {
         raise(world_, record_, NoticeKind::on_changed,
               "task " + below_.short_id +
                   ", on which it is built, has changed, and its branch cannot follow by itself: " +
                   std::string(first_line(why)) + ". In its worktree: " + command,
               "orange task shell " + record_.task.id.value);
-        note_told("human");
         is_news = true;
     }
     if (is_news) CO_TRY(co_await save());
@@ -384,16 +379,16 @@ std::optional<Below> below_of(const World& world, const TaskRecord& record) {
     } else if (state == BlockerState::gone) {
         below.state = Below::State::gone;
         below.seen = "gone";
-        below.fate = brief ? "has ended with the status " + brief->status.text() : "is deleted";
+        below.fate = fate_of(world, id);
     } else {
         const auto other = world.tasks.awake(id);
         below.seen = "open";
         below.is_changing = other && other->intent;
         if (!other || below.is_changing || !needs_only_merge(world, *other)) return below;
         below.state = Below::State::reviewed;
-        if (other->reviewed_commit != "none") below.commit = other->reviewed_commit;
+        const auto& commit = other->reviewed_commit;
         const auto since = other->entered_at.value_or(other->task.updated_at);
-        below.seen = "reviewed " + (below.commit.empty() ? to_rfc3339(since) : below.commit);
+        below.seen = "reviewed " + (commit.empty() || commit == "none" ? to_rfc3339(since) : commit);
     }
     return below;
 }
@@ -419,9 +414,8 @@ Result<void> build_on(const World& world, TaskRecord& record, const std::string&
                 "a task that is built on " + id.value + " waits for its review. Leave out --blocked-by " + id.value};
     }
     if (blocker_state(world, id) == BlockerState::gone) {
-        return {ErrorCode::conflict, "task " + id.value +
-                                         (other ? " has the status " + other->status.text() : " cannot be read") +
-                                         ", and nothing can be built on it"};
+        return {ErrorCode::conflict,
+                "task " + id.value + " " + fate_of(world, id) + ", and nothing can be built on it"};
     }
     record.task.on = id;
     const auto below = below_of(world, record);

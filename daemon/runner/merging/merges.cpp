@@ -285,7 +285,11 @@ Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Cal
         co_return co_await finish(std::move(record));
     }
     CO_TRY(const auto definition, turns_.definition_of(record.task));
-    CO_TRY(co_await look_first(record, order, tried));
+    const auto looked = co_await look_first(record, order, tried);
+    if (!looked) {
+        CO_TRY(check_below_is_merged(world_, record));  // before a pull request is opened instead
+        co_return looked.error();
+    }
     if (auto& merged = tried.pull.merged) {
         co_return co_await finish_merged(std::move(record), std::move(*merged), order.keep_branch, by);
     }

@@ -66,7 +66,7 @@ void be_built_on(Scene& scene, Below::State state, const std::string& seen) {
     scene.record.task.on = TaskId{"bbbb"};
     scene.record.task.base = "1111";
     scene.record.on_seen = "reviewed 1111";
-    scene.view.below = Below{TaskId{"bbbb"}, state, "bbbb", "", seen};
+    scene.view.below = Below{TaskId{"bbbb"}, state, "bbbb", seen};
 }
 
 constexpr std::size_t k_none = k_step_count;

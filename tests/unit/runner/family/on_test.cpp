@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "tests/catch.hpp"
