@@ -86,7 +86,7 @@ Awaitable<Result<std::string>> counts_between(Git& git, std::string repo, Range 
 Awaitable<Result<std::string>> patch_id(Git& git, std::string repo, Range range) {
     CO_TRY(auto patch,
            co_await ask(git, repo,
-                        words("diff", "--patch", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
+                        words("diff", "--unified=3", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
                               "--submodule=short", "--ignore-submodules=none", range.from, range.to, "--")));
     auto args = words("patch-id", "--verbatim");
     CO_TRY(const auto id, co_await ask_inside(git, std::move(repo), std::move(args), std::move(patch)));
