@@ -10,6 +10,7 @@
 #include "common/model/notice_kinds.hpp"
 #include "common/posix/fd.hpp"
 #include "common/rpc/file_methods.hpp"
+#include "common/rpc/train_methods.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -383,6 +384,39 @@ TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch
     cancel.id = scene.id;
     (void)orange.try_call(cancel);
     CHECK(scene.commit_of("release") == before);
+}
+
+TEST_CASE("Checks of several tasks run behind the wall of the one among them that has it", "[user-namespaces]") {
+    Scene scene(k_swapper);
+    auto& orange = scene.orange;
+    const auto tree = orange.root() / "plain";
+    orange.git({"worktree", "add", "-q", "-b", "plain", tree.string(), "main"}, scene.repo());
+    write_file(tree / "plain", "p\n");
+    orange.git({"add", "plain"}, tree);
+    orange.git({"commit", "-q", "-m", "plain"}, tree);
+    orange.git({"worktree", "remove", "--force", tree.string()}, scene.repo());
+    CHECK(scene.steal("bwrap").empty());
+    orange.wait_for_status(scene.id, "reviewing");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Plain";
+    create.branch = "plain";
+    create.status = "reviewing";
+    create.executor = "local";
+    const auto plain = orange.call(create).task.fields.id.value;
+    const std::string check = "/bin/sh check";
+    REQUIRE(orange.orange({"project", "update", "shop", "--check", check}).status == 0);
+    rpc::TrainMerge merge;
+    merge.ids = {scene.id, plain};
+    merge.force = merge.run_checks = true;
+    const auto merged = orange.call(merge);
+    for (const auto& end : merged.ends) {
+        INFO(end.reason);
+        CHECK(end.outcome == rpc::k_train_merged);
+    }
+    CHECK(orange.history(scene.id, "checks.passed").size() == 1);
+    CHECK(orange.history(plain, "checks.passed").empty());
+    CHECK_FALSE(fs::exists(orange.root() / "mark-key"));
 }
 
 TEST_CASE("What an agent in bwrap commits is checked behind its wall, and objects that it swaps reach nobody",
