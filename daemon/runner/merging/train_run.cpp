@@ -57,11 +57,12 @@ TrainRun::TrainRun(Runner& runner, Project project, MergeOrder order, Caller by,
       by_(std::move(by)),
       riding_(std::move(riding)),
       publishing_(std::move(publishing)),
-      id_(random_id(12)),
-      checks_(*settings_of(world_, project_).checks) {}
+      id_(random_id(12)) {}
 
 Awaitable<void> TrainRun::go(std::vector<TaskId> ids) {
     const auto place = co_await runner_.checks.take_place(ids.front(), project_.name);
+    if (const auto* now = world_.projects.find(project_.name)) project_ = *now;  // others may have had the place long
+    checks_ = *settings_of(world_, project_).checks;
     co_await board(std::move(ids));
     while (!rest_.empty()) {
         const auto gone_on = co_await step();
@@ -82,8 +83,9 @@ Awaitable<void> TrainRun::board(std::vector<TaskId> ids) {
             continue;
         }
         const auto wall = *boarded ? wall_of((*boarded)->record.task) : std::string();
-        // The checks run behind one wall.
-        if (!*boarded || (!wall.empty() && !wall_.empty() && wall != wall_)) {
+        // The checks are the same for all, and run behind one wall.
+        if (!*boarded || (*boarded)->record.merge->checks != engine::hash_of(checks_) ||
+            (!wall.empty() && !wall_.empty() && wall != wall_)) {
             alone.push_back(id);
             continue;
         }
@@ -110,12 +112,25 @@ Awaitable<Result<void>> TrainRun::step() {
     const auto passed = co_await test(batch);
     if (!passed) {
         const bool has_dropped = co_await drop_changed();
-        if (!has_dropped || runner_.checks.have_ended()) co_return passed.error();
-        co_return Result<void>{};
+        if (runner_.checks.have_ended()) co_return passed.error();
+        if (has_dropped) co_return Result<void>{};
+        co_return doubt(batch, passed.error());
     }
     if (*passed) co_return co_await publish(batch);
     co_await blame(batch);
     co_return Result<void>{};
+}
+
+/// After a test that could not be made. The setup command may have failed because of one task, which is looked for as
+/// after a check that failed, and is left. At the second one the train ends.
+Result<void> TrainRun::doubt(const Batch& batch, const Error& why) {
+    const bool is_alone = batch.size() == 1;
+    if (why.code != ErrorCode::external_failed || (is_alone && was_doubted_)) return why;
+    suspects_ = is_alone ? 0 : batch.size();
+    if (!is_alone) return {};
+    was_doubted_ = true;
+    leave(*batch.front(), why);
+    return {};
 }
 
 /// Builds the chain on the target as it is now. A task that conflicts with the target leaves the train; one that
@@ -250,10 +265,7 @@ Awaitable<Result<bool>> TrainRun::test(Batch batch) {
         report_.seconds = record->merge_checked->seconds;
         co_return true;
     }
-    // The checks run files of all of them, so they run as for one that has a wall.
-    const auto walled =
-        std::ranges::find_if(batch, [this](const Member* member) { return !wall_of(member->record.task).empty(); });
-    const auto* carrier = walled == batch.end() ? batch.back() : *walled;
+    const auto* carrier = carrier_of(batch);
     CheckOrder order;
     order.commit = carrier->record.merge->tip;
     order.result = {result, tree_, merged_with(batch, *carrier)};
@@ -262,6 +274,19 @@ Awaitable<Result<bool>> TrainRun::test(Batch batch) {
     CO_TRY(report_, co_await runner_.checks.run(carrier->id(), order));
     if (!report_.passed()) ++failures_[tree_];
     co_return report_.passed();
+}
+
+/// Returns the task for which the checks run. They run files of all of them, so it is one that has a wall, if any has.
+/// An agent that has asked for checks of its own task holds up nobody.
+const TrainRun::Member* TrainRun::carrier_of(const Batch& batch) const {
+    const auto has_wall = [this](const Member* member) { return !wall_of(member->record.task).empty(); };
+    const bool any_wall = std::ranges::any_of(batch, has_wall);
+    const Member* found = nullptr;
+    for (const auto* member : batch) {
+        if (any_wall && !has_wall(member)) continue;
+        if (!found || runner_.checks.running_for(member->id()).empty()) found = member;
+    }
+    return found;
 }
 
 /// Returns what the work of one task of the batch was merged with.

@@ -59,6 +59,7 @@ class TrainRun : Owner {
     std::string wall_of(const Task& task) const;
     /// Builds, tests and publishes once. After an Error the train ends.
     Awaitable<Result<void>> step();
+    Result<void> doubt(const Batch& batch, const Error& why);
 
     Awaitable<Result<void>> build();
     Awaitable<Result<void>> fetch(const Member& first);
@@ -70,6 +71,7 @@ class TrainRun : Owner {
 
     std::size_t size_of_batch() const;
     Awaitable<Result<bool>> test(Batch batch);
+    const Member* carrier_of(const Batch& batch) const;
     std::string merged_with(const Batch& batch, const Member& one) const;
     Awaitable<void> blame(Batch batch);
     Awaitable<Result<void>> publish(Batch batch);
@@ -101,6 +103,7 @@ class TrainRun : Owner {
     std::string tree_;                     ///< that was tested last
     std::map<std::string, int> failures_;  ///< of trees
     std::size_t suspects_ = 0;             ///< the first so many tasks of the chain fail together; 0: not known
+    bool was_doubted_ = false;             ///< a task is left because nothing could be tested with it
     int races_ = 0;
     std::vector<std::string> merged_;  ///< short ids
 };

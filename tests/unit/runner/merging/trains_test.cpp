@@ -283,6 +283,35 @@ TEST_CASE("a task that has gone back needs what its status says, while the check
     f.check_merged(f.ids[1]);
 }
 
+TEST_CASE("a task with which the setup command fails is left, and the others are merged", "[slow]") {
+    TrainWorld f;
+    for (const char* name : {"a", "b", "c", "d"}) f.task(name);
+    f.want("true");
+    auto project = shop(f.world);
+    SECTION("one") {
+        project.setup = {"sh", "-c", "test ! -e file-b"};
+        f.world.house().world().projects.put(project).value();
+        const auto ends = f.merge();
+        for (const auto& id : f.ids) {
+            if (id == f.ids[1]) continue;
+            f.check_merged(id);
+        }
+        CHECK(end_of(ends, f.ids[1]).what == What::left);
+        CHECK_THAT(end_of(ends, f.ids[1]).error->message, Holds("setup"));
+        f.check_not_merged(f.ids[1]);
+        CHECK(f.status(f.ids[1]) == "reviewing");
+    }
+    SECTION("all") {
+        const auto runs = f.file("setups");
+        project.setup = {"sh", "-c", "echo x >>'" + runs + "'; exit 1"};
+        f.world.house().world().projects.put(project).value();
+        for (const auto& end : f.merge()) CHECK(end.what == What::left);
+        for (const auto& id : f.ids) f.check_not_merged(id);
+        const auto text = read_file(runs);
+        CHECK(std::ranges::count(text, '\n') < 8);
+    }
+}
+
 TEST_CASE("a task that has to be confirmed since the checks of its train began is left out", "[slow]") {
     TrainWorld f;
     for (const char* name : {"a", "b"}) f.task(name);
