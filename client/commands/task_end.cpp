@@ -235,7 +235,7 @@ Status tasks_merge(Context& context, rpc::TrainMerge params, bool as_given, bool
     TRY(const auto reply, context.call_json(rpc::TrainMerge::k_name, written(params)));
     TRY(auto typed, connection::reply_as<rpc::TrainMerge::Reply>(rpc::TrainMerge::k_name, reply));
     if (context.json) put_json(reply);
-    int status = 0;
+    int status = typed.ends.size() < params.ids.size() ? 1 : 0;  // one was deleted meanwhile
     for (auto& car : typed.ends) {
         if (car.needs_force && may_ask(context, yes)) {
             rpc::TaskMerge one;

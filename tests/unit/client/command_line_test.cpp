@@ -807,6 +807,10 @@ TEST_CASE("Several tasks are merged in the order that the daemon says, and the s
               {"error", {{"code", -32001}, {"message", "there is no task 7b1c"}, {"data", {{"name", "not_found"}}}}}})};
     CHECK(line.run({"merge", "4f2a", "7b1c"}).status == 1);
     CHECK(line.daemon.requests().size() == 5);
+
+    // One is deleted while the others are merged.
+    line.reply_lines = {train.order, Train::reply({{"ends", Json::array({Train::end("merged", "")})}})};
+    CHECK(line.run({"merge", "4f2a", "7b1c"}).status == 1);
 }
 
 TEST_CASE("On a terminal the order of several tasks is the question, with the reason for each place") {
