@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_push_pause =
 /// the checks with that, so it is not built again without it.
 Error train_has_ended(const TaskRecord& record) {
     return {ErrorCode::conflict,
-            "the daemon ended before the tasks that it was merged with were published. Try again:\n  " +
+            "it was not published together with the tasks that it was merged with. Try again:\n  " +
                 merge_command(record.task.id)};
 }
 
