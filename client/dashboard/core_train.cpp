@@ -43,7 +43,9 @@ void Core::ask_for_order(const std::vector<const Row*>& tasks, Question question
 
 void Core::train_reply(const Request& request, Result<Json> reply, Moment now) {
     const auto asked = typed<rpc::TrainOrder>(request.params);
-    if (!asked_train_ || !asked || asked_train_->ids[request.host] != asked->ids) return;
+    if (!asked_train_ || !asked) return;
+    const auto ids = asked_train_->ids.find(request.host);
+    if (ids == asked_train_->ids.end() || ids->second != asked->ids) return;  // of a question before this one
     auto order = reply ? typed<rpc::TrainOrder::Reply>(*reply) : std::nullopt;
     auto& part = asked_train_->parts[request.host];
     part = {};

@@ -255,3 +255,23 @@ TEST_CASE("The search finds hosts by name, and their ended tasks through each of
     desk.pass(std::chrono::milliseconds(300));
     for (const std::size_t host : {0U, 1U, 2U}) CHECK(desk.has_sent(Purpose::search, host));
 }
+
+TEST_CASE("The order of tasks of a host that is not asked any more does not hold up the question about the others") {
+    Hosts desk;
+    desk.list({in_review("aaaa0000"), in_review("bbbb0000")});
+    desk.list({in_review("far")}, 0, 2);
+    for (const char* id : {"aaaa0000", "bbbb0000", "far"}) {
+        desk.select(id);
+        desk.press(" ");
+    }
+    desk.press("m");
+    desk.select("far");
+    desk.press(" ");
+    desk.press("m");
+    const auto place = [](const char* id) {
+        return Json{{"id", id}, {"short_id", id}, {"reason", "clashes with none"}};
+    };
+    desk.answer(Purpose::train, Json{{"places", Json::array({place("far")})}}, 2);
+    desk.answer(Purpose::train, Json{{"places", Json::array({place("aaaa0000"), place("bbbb0000")})}});
+    CHECK_THAT(desk.screen(), Holds("Merge 2 tasks in this order?"));
+}
