@@ -302,9 +302,11 @@ std::string TrainRun::merged_with(const Batch& batch, const Member& one) const {
 /// one task. That is tested once more before it goes back.
 Awaitable<void> TrainRun::blame(Batch batch) {
     suspects_ = batch.size();
-    if (batch.size() > 1 || failures_[tree_] < k_tests_of_failure) co_return;
-    suspects_ = 0;
+    if (batch.size() > 1) co_return;
     auto& member = *batch.front();
+    const int times = ++failures_alone_[member.id()];  // its result is another one if the target has moved
+    if (std::max(failures_[tree_], times) < k_tests_of_failure) co_return;
+    suspects_ = 0;
     const auto check = "the check `" + report_.failed + "` " + report_.why;
     co_await send_back(member, check + " on the result of the merge with " + shown_,
                        indented(report_.tail) + "Merge " + shown_ +

@@ -102,8 +102,9 @@ class TrainRun : Owner {
     CheckReport report_;                   ///< of the last test
     std::string tree_;                     ///< that was tested last
     std::map<std::string, int> failures_;  ///< of trees
-    std::size_t suspects_ = 0;             ///< the first so many tasks of the chain fail together; 0: not known
-    bool was_doubted_ = false;             ///< a task is left because nothing could be tested with it
+    std::map<TaskId, int> failures_alone_;
+    std::size_t suspects_ = 0;  ///< the first so many tasks of the chain fail together; 0: not known
+    bool was_doubted_ = false;  ///< a task is left because nothing could be tested with it
     int races_ = 0;
     std::vector<std::string> merged_;  ///< short ids
 };

@@ -231,6 +231,13 @@ TEST_CASE("what a train publishes has passed, however often the target moves whi
         }
         CHECK(f.runs() < 8);
     }
+    SECTION("each time that they fail") {
+        f.want("(" + move + "); test ! -e file-a");
+        const auto ends = f.merge();
+        CHECK(end_of(ends, f.ids[0]).what == What::back);
+        f.check_not_merged(f.ids[0]);
+        CHECK(f.runs() < 10);
+    }
 }
 
 TEST_CASE("a task that is cancelled while the checks of its train run is left out, and the others go on", "[slow]") {
