@@ -465,7 +465,9 @@ TEST_CASE("A task is built on no task that waits for it, that has ended, or that
 TEST_CASE("No task is built on a sub-task that is merged into its parent's branch") {
     RunnerWorld world;
     const auto family = split_into(world, 1, true);
-    REQUIRE(world.record(family.children[0]).into_parent);
+    auto child = world.record(family.children[0]);
+    child.into_parent = true;
+    REQUIRE(world.house().world().tasks.save(child));
     auto record = world.draft();
     const auto refused = build_on(world.house().world(), record, family.children[0].value);
     REQUIRE_FALSE(refused);
