@@ -33,6 +33,7 @@ struct TaskCreate : Choices {
     std::optional<std::string> status;
     std::optional<std::string> base;
     std::optional<std::string> on;
+    std::vector<std::string> attempts;
     bool name_branch = false;
     bool add_project = false;
     CallerEnvironment caller;
@@ -65,6 +66,9 @@ struct TaskCreate : Choices {
         v.optional("on", on,
                    "a task of the same project on which the new one is built: it starts when that one is in review, "
                    "from its reviewed commit, and is merged after it (human)");
+        v.sparse("attempts", attempts,
+                 "several agents try the same task, each in a sub-task: at least two of HARNESS[/MODEL][:EFFORT] "
+                 "(human)");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
         caller.describe(v);

@@ -142,6 +142,10 @@ struct TaskView {
     std::optional<PreviewView> preview = {};  ///< absent: its human has not tried its work
     std::optional<CommentCounts> comments = {};  ///< absent: there are none that are not resolved
     std::vector<Clash> clashes = {};             ///< with active tasks, and with the branch that it is merged into
+    std::string attempt = {};                    ///< its name among the attempts of its parent; empty: it is none
+    bool unpicked = false;                       ///< an attempt, and another one was picked
+    std::int64_t attempts = 0;                   ///< how many agents try it, each in a sub-task
+    std::string picked = {};                     ///< the id of the attempt that was picked
     void describe(auto& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
         v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
@@ -174,7 +178,8 @@ struct TaskView {
         v.sparse("checking", checking, "the check that runs at the moment");
         v.sparse("asked", asked, "the status that the task moves to when its checks pass");
         v.sparse("children", children,
-                 "ids of its sub-tasks, oldest first; one that is deleted counts if it had been done");
+                 "ids of its sub-tasks, oldest first; one that is deleted counts if it had been done, and an attempt "
+                 "does not if another one was picked");
         v.sparse("children_done", children_done, "how many of them are done");
         v.optional("usage", usage, "what its agents have used, and how long it took; absent: nothing is known");
         v.sparse("merges_into", merges_into,
@@ -182,6 +187,10 @@ struct TaskView {
         v.optional("preview", preview, "the command with which its human tries the work; absent: none was started");
         v.optional("comments", comments, "comments on its lines that are not resolved; absent: there are none");
         v.sparse("clashes", clashes, "where git could not merge its work after that of others, as it is known now");
+        v.sparse("attempt", attempt, "of an attempt: its name among those of its parent, as claude:high or claude 2");
+        v.sparse("unpicked", unpicked, "of an attempt: its human has picked another one");
+        v.sparse("attempts", attempts, "how many agents try it, each in a sub-task; absent: it has no attempts");
+        v.sparse("picked", picked, "of a task with attempts: the id of the one that its human has picked");
     }
 };
 
