@@ -295,6 +295,22 @@ struct PermitAnswer {
     bool operator==(const PermitAnswer&) const = default;
 };
 
+/// An agent that tries a task which several are to try, and the sub-task in which it does.
+struct AttemptRow {
+    TaskId id;
+    std::string name;
+    std::string harness;
+    std::optional<std::string> effort = {};
+    std::optional<std::string> model = {};
+    std::string review_harness = {};
+    std::optional<std::string> review_effort = {};
+    std::optional<std::string> review_model = {};
+    bool made = false;
+
+    void describe(auto& v);
+    bool operator==(const AttemptRow&) const = default;
+};
+
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
@@ -357,9 +373,14 @@ struct TaskRecord {
     std::int64_t comment_step = 0;                    ///< the last step of its comments that has happened (comment.hpp)
     std::int64_t permits_asked = 0;                   ///< the number of the last request of an agent's program
     std::vector<PermitAnswer> permits_answered = {};
-    std::string on_seen = {};    ///< engine::Below::seen of the task that it is built on, as it has been dealt with
-    std::string on_told = {};    ///< the same, as its worker and its human were told
-    std::string on_move = {};    ///< the commits of a move of its branch that is not finished: old, new, new base
+    std::string on_seen = {};  ///< engine::Below::seen of the task that it is built on, as it has been dealt with
+    std::string on_told = {};  ///< the same, as its worker and its human were told
+    std::string on_move = {};  ///< the commits of a move of its branch that is not finished: old, new, new base
+    std::vector<AttemptRow> attempts = {};  ///< of a task that several agents try
+    TaskId picked = {};                     ///< the attempt that its human has picked
+    std::optional<Caller> picked_by = {};
+    std::string attempt = {};    ///< of a sub-task that is an attempt: its name
+    bool unpicked = false;       ///< an attempt, and another one was picked
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
 
     void describe(auto& v);
@@ -376,6 +397,13 @@ struct TaskRecord {
     }
     /// Returns true while the branch has commits of the task that it is built on: `task.base` is the last of them.
     bool stands_on_other() const { return !task.on.empty() && task.base && stacked_on.empty(); }
+    /// Returns the attempt of that id; nullptr if there is none.
+    const AttemptRow* attempt_of(const TaskId& id) const {
+        for (const auto& each : attempts) {
+            if (each.id == id) return &each;
+        }
+        return nullptr;
+    }
     /// Returns the last result of checks, for a review or for a merge.
     const std::optional<CheckRecord>& last_checked() const {
         return merge_checked && (!checked || merge_checked->at >= checked->at) ? merge_checked : checked;

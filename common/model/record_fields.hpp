@@ -171,6 +171,18 @@ void PermitAnswer::describe(auto& v) {
     v.sparse("before", before, "how many events of the asking agent had come since the request");
 }
 
+void AttemptRow::describe(auto& v) {
+    v.required("id", id, "the sub-task");
+    v.required("name", name, "what its human calls it: claude, claude:high, claude 2");
+    v.required("harness", harness, "which agent works");
+    v.sparse("effort", effort, "the worker's effort");
+    v.sparse("model", model, "the worker's model");
+    v.required("review_harness", review_harness, "which agent reviews");
+    v.sparse("review_effort", review_effort, "the reviewer's effort");
+    v.sparse("review_model", review_model, "the reviewer's model");
+    v.sparse("made", made, "the sub-task was created");
+}
+
 void TaskRecord::describe(auto& v) {
     v.required("fields", task, "the task");
     v.nullable("intent", intent, "the transition that is committed but not finished");
@@ -246,6 +258,11 @@ void TaskRecord::describe(auto& v) {
     v.sparse("on_seen", on_seen, "what became of the task that it is built on, as far as its branch has followed");
     v.sparse("on_told", on_told, "the same, as its worker and its human were told that the branch has to follow");
     v.sparse("on_move", on_move, "commits of a move of its branch that is not finished: old, new, new base");
+    v.sparse("attempts", attempts, "the agents that try it, each in a sub-task");
+    v.sparse("picked", picked, "the one of them that its human has picked");
+    v.sparse("picked_by", picked_by, "who has picked it");
+    v.sparse("attempt", attempt, "its name, if it is one of the attempts of its parent");
+    v.sparse("unpicked", unpicked, "another one of these attempts was picked");
     v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
 }
 

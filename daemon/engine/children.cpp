@@ -42,7 +42,72 @@ std::string lines_for(const Children& children) {
     return lines;
 }
 
+/// Says why no attempt can be picked.
+std::optional<Trouble> trouble_of_attempts(const Task& task, const Children& children) {
+    const auto unreadable = names_of(children, ChildState::unreadable);
+    const bool all_ended = how_many(children, ChildState::ended) == children.size();
+    if (unreadable.empty() && !all_ended) return std::nullopt;
+    Trouble trouble;
+    const auto cancel = task_command("cancel", task.id.value, "--with-children");
+    if (all_ended) {
+        trouble.command = cancel;
+        trouble.text = "all its attempts have ended, and none was picked\nTo go on with the work of one:\n  " +
+                       task_command("restore", children.front().id.value, "--create").text();
+    } else {
+        trouble.command = OrangeCommand{"doctor"};
+        trouble.text = "the files of its attempt " + unreadable + " cannot be read\nTo see what is wrong:\n  " +
+                       trouble.command.text();
+    }
+    trouble.text += "\nTo give up all of it:\n  " + cancel.text();
+    for (const auto& child : children) {
+        const bool comes = child.state == ChildState::open || child.state == ChildState::done;
+        if (!comes && child.state != ChildState::stuck) trouble.with.push_back(child.id);
+    }
+    return trouble;
+}
+
+/// Says why the attempt that was picked does not come to its end.
+std::optional<Trouble> trouble_of_picked(const Task& task, const Child& child) {
+    if (child.state == ChildState::open || child.state == ChildState::done) return std::nullopt;
+    Trouble trouble;
+    trouble.with = {child.id};
+    const auto what = "the attempt that you picked, " + child.short_id + ", ";
+    const auto& id = child.id.value;
+    const auto cancel = "\nTo give up all of it:\n  " + task_command("cancel", task.id.value, "--with-children").text();
+    if (child.state == ChildState::stuck) {
+        trouble.command = task_command("show", id);
+        trouble.text = what + "is stuck\nTo look at it:\n  " + trouble.command.text() + cancel;
+    } else if (child.state == ChildState::unreadable) {
+        trouble.command = OrangeCommand{"doctor"};
+        trouble.text =
+            what + "has files that cannot be read\nTo see what is wrong:\n  " + trouble.command.text() + cancel;
+    } else {
+        trouble.command = task_command("cancel", task.id.value);
+        trouble.text = what + "has ended without being merged\nTo go on with its work in a new task:\n  " +
+                       task_command("restore", id, "--create").text() + cancel;
+    }
+    return trouble;
+}
+
 }  // namespace
+
+bool waits_for_pick(const Children& children) {
+    const auto is_attempt = [](const Child& child) { return !child.attempt.empty(); };
+    return std::ranges::any_of(children, is_attempt) && std::ranges::none_of(children, &Child::picked);
+}
+
+Children comparable(const Children& children) {
+    auto rest = children;
+    std::erase_if(rest, [](const Child& child) { return child.attempt.empty() || child.state == ChildState::ended; });
+    return rest;
+}
+
+std::string attempts_text(const Children& children) {
+    const auto all = comparable(children);
+    const auto ready = static_cast<std::size_t>(std::ranges::count_if(all, &Child::rests));
+    return std::to_string(ready) + " of " + counted(all.size(), "attempt") + (all.size() == 1 ? " is" : " are") +
+           " ready to be compared";
+}
 
 std::size_t how_many(const Children& children, ChildState state) {
     return static_cast<std::size_t>(
@@ -99,13 +164,16 @@ std::optional<std::string> children_problem(const Gate& gate, const TaskId& pare
 }
 
 bool have_come_back(const Definition& definition, const Task& task, const Children& children) {
-    return rule_of_state(definition, task) != nullptr && !children.empty() &&
+    return rule_of_state(definition, task) != nullptr && !children.empty() && !waits_for_pick(children) &&
            how_many(children, ChildState::done) == children.size();
 }
 
 std::optional<Trouble> trouble_of(const Definition& definition, const Task& task, const Children& children) {
     const auto* rule = rule_of_state(definition, task);
     if (rule == nullptr) return std::nullopt;
+    if (waits_for_pick(children)) return trouble_of_attempts(task, children);
+    if (const auto picked = std::ranges::find_if(children, &Child::picked); picked != children.end())
+        return trouble_of_picked(task, *picked);
     const auto stuck = names_of(children, ChildState::stuck), ended = names_of(children, ChildState::ended);
     const auto unreadable = names_of(children, ChildState::unreadable);
     const auto on = human_command(definition, task, rule->when_commits);
@@ -142,7 +210,8 @@ ChildrenOutcome decide_children(const Definition& definition, const TransitionFa
     if (rule == nullptr) return NothingToDo{"the status " + task.status + " does not wait for sub-tasks"};
     if (auto trouble = trouble_of(definition, task, given.facts.children)) return std::move(*trouble);
     if (!have_come_back(definition, task, given.facts.children)) {
-        return NothingToDo{progress_text(given.facts.children)};
+        const bool unpicked = waits_for_pick(given.facts.children);
+        return NothingToDo{unpicked ? attempts_text(given.facts.children) : progress_text(given.facts.children)};
     }
     if (!given.facts.own_work) {
         return NothingToDo{"the task's branch could not be examined: " + given.facts.unknown};

@@ -30,6 +30,12 @@ struct Child {
     ChildState state = ChildState::open;
     bool unapproved = false;  ///< it waits for a human's approval
     bool deleted = false;     ///< only its id is left, and that it was done
+    /// Of an attempt: one of several sub-tasks for the same task, of which a human picks one.
+    std::string attempt = {};  ///< its name; empty: it is none
+    bool picked = false;
+    bool unpicked = false;  ///< another one is picked, and this one has not ended yet
+    bool made = true;       ///< false: it will be created
+    bool rests = false;     ///< nothing more comes of it without its human
 };
 /// Sub-tasks, oldest first.
 using Children = std::vector<Child>;
@@ -43,6 +49,13 @@ std::string unapproved_text(std::size_t count);
 std::string names_of(const Children& children, ChildState state);
 /// Returns the ids of the sub-tasks that have not ended; empty if all have.
 std::string not_ended(const Children& children);
+
+/// True if the sub-tasks are attempts of which none is picked.
+bool waits_for_pick(const Children& children);
+/// Returns the attempts that can be compared: those that have not ended without being done.
+Children comparable(const Children& children);
+/// Returns a text such as "2 of 3 attempts are ready to be compared".
+std::string attempts_text(const Children& children);
 
 /// Returns why the gate's `children` does not hold, as a sentence that says what to do; nullopt if it holds, or if the
 /// gate does not require it.

@@ -78,6 +78,7 @@ struct Gate {
     bool fresh = false;  ///< must differ from its text when the current state was entered
     GateFacts facts = {};
     bool children = false;  ///< the task has sub-tasks, and the section names each of them
+    bool attempts = false;  ///< several agents are to try the task
     bool comments = false;  ///< the section answers each comment that was sent (comments.hpp)
 
     bool operator==(const Gate&) const = default;

@@ -56,7 +56,8 @@ std::string role_list(const std::vector<Role>& roles) {
 }
 
 std::string gate_text(const Gate& gate, const Argvs& project_checks) {
-    const auto facts = facts_text(gate.facts, project_checks);
+    auto facts = facts_text(gate.facts, project_checks);
+    if (gate.attempts) facts = facts.empty() ? "attempts" : "attempts, and " + facts;
     if (gate.section.empty() && gate.children) return facts.empty() ? "sub-tasks" : "sub-tasks, and " + facts;
     if (gate.section.empty()) return facts;
     std::string text = "## " + gate.section;
@@ -71,6 +72,10 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
 }
 
 std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given) {
+    if (gate.attempts && !given.facts.attempts) {
+        return "no other agents try the task. Create one that several try:\n  " +
+               OrangeCommand{"run", {}, "--attempts claude,codex \"...\""}.text();
+    }
     const bool hidden = given.artifacts.swallowed_by_fence.contains(gate.section);
     // Sub-tasks come first, because they decide what has to be written.
     std::optional<std::string> problem;

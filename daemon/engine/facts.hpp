@@ -34,6 +34,7 @@ struct Facts {
     std::string log = {};                     ///< the file with their output
     std::optional<bool> own_work = {};        ///< the branch has changes that the default branch does not have
     Children children = {};                   ///< the task's sub-tasks
+    bool attempts = false;                    ///< several agents are to try the task, each in a sub-task
 };
 
 /// Returns the facts that the gates on the ways out of the task's state require together, if their conditions hold. If

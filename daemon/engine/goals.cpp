@@ -8,6 +8,7 @@ namespace orange::engine {
 namespace {
 
 bool open_to(const Task& task, const Transition& edge, Role by) {
+    if (edge.gate && edge.gate->attempts) return false;  // `spawn` takes it
     return may_ask(edge, by) && !edge.force && holds(edge.when, task);
 }
 

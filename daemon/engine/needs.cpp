@@ -134,6 +134,9 @@ class Question {
         return here(Need::answer, text, command("reply", "\"...\""));
     }
     Needs review() const {
+        if (sight_.waits_for_pick && can_be_merged_from(definition_, status())) {
+            return here(Need::nothing, "ready to be compared with the other attempts");
+        }
         if (can_be_merged_from(definition_, status())) {
             const auto& url = sight_.preview_url;
             return here(Need::review,
@@ -222,6 +225,7 @@ class Question {
         if (const auto trouble = trouble_of(definition_, record_.task, sight_.children)) {
             return here(Need::help, std::string(first_line(trouble->text)), trouble->command);
         }
+        if (waits_for_pick(sight_.children)) return attempts();
         if (sight_.held_for_human) return here(Need::start, sight_.held_back, command("spawn"));
         if (record_.queued && sight_.room && sight_.held_back.empty()) {
             return here(Need::start, progress_text(sight_.children) + ", and a workspace is free",
@@ -229,6 +233,17 @@ class Question {
         }
         if (record_.queued) return nothing();
         return here(Need::nothing, progress_text(sight_.children));
+    }
+    /// Its human compares the attempts when none of them goes on by itself.
+    Needs attempts() const {
+        const auto all = comparable(sight_.children);
+        const auto merged = std::ranges::find(all, ChildState::done, &Child::state);
+        if (merged != all.end()) {
+            return here(Need::review, "its attempt " + merged->attempt + " is merged, and none is picked",
+                        OrangeCommand{"pick", id(), merged->id.value});
+        }
+        if (!std::ranges::all_of(all, &Child::rests)) return here(Need::nothing, attempts_text(sight_.children));
+        return here(Need::review, counted(all.size(), "attempt") + " to compare", OrangeCommand{"compare", id()});
     }
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to);

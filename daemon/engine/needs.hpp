@@ -35,6 +35,7 @@ struct NeedFacts {
     std::string waits_for;            ///< the tasks that have to be done first, in words
     std::string gone;                 ///< those of them that will never be done
     Children children;                ///< its sub-tasks
+    bool waits_for_pick = false;      ///< an attempt, and its human has not picked one yet
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it
     std::string continued_by;         ///< the task that goes on with its work, as people type it
     std::vector<std::string> living;  ///< names of the roles whose agents live

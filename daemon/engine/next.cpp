@@ -46,6 +46,19 @@ MaybeDue note_children(const View& view) {
     return Due{std::move(ended)};
 }
 
+MaybeDue end_unpicked(const View& view) {
+    if (!view.unpicked || view.ended || view.is_merging) return std::nullopt;
+    return Due{step::EndUnpicked{}};
+}
+
+MaybeDue make_attempts(const View& view) {
+    const auto& record = view.record;
+    const auto* state = view.definition != nullptr ? view.definition->state(record.task.status) : nullptr;
+    const bool all_made = std::ranges::all_of(record.attempts, &AttemptRow::made);
+    if (state == nullptr || !state->children || all_made || !record.picked.empty()) return std::nullopt;
+    return Due{step::MakeAttempts{}};
+}
+
 MaybeDue tell_of_children(const View& view) {
     if (view.definition == nullptr) return std::nullopt;
     const auto& record = view.record;
@@ -199,6 +212,9 @@ constexpr std::array<Rule, k_step_count> k_rules = {{
     // The ends of other tasks are saved first: all later steps are decided from the record.
     {index_of<step::NoteBlockers>(), "note what became of the tasks that it waits for", note_blockers},
     {index_of<step::NoteChildren>(), "note which sub-tasks are done", note_children},
+    // No step helps a task that its human has decided against.
+    {index_of<step::EndUnpicked>(), "cancel it, because you picked another attempt", end_unpicked},
+    {index_of<step::MakeAttempts>(), "create its attempts", make_attempts},
     // The human learns of trouble before Orange takes a step that might hide it.
     {index_of<step::TellOfChildren>(), "tell you of its sub-tasks", tell_of_children},
     // A task that must wait again leaves the queue before it could start.

@@ -37,6 +37,12 @@ struct NoteChildren {
     std::vector<TaskId> done;
 };
 
+/// The task, or one above it, is an attempt, and its human has picked another one.
+struct EndUnpicked {};
+
+/// Attempts of the task are not created yet.
+struct MakeAttempts {};
+
 /// The notices about the sub-tasks are no longer true, or not complete.
 struct TellOfChildren {
     std::vector<TaskId> unapproved;  ///< sub-tasks that wait for an approval
@@ -92,9 +98,9 @@ struct Notify {
 }  // namespace step
 
 using Step =
-    std::variant<step::NoteBlockers, step::NoteChildren, step::TellOfChildren, step::WaitForChildren,
-                 step::GoOnAfterChildren, step::StopSpent, step::StopLeft, step::FollowBelow, step::StartAgents,
-                 step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind, step::Notify>;
+    std::variant<step::NoteBlockers, step::NoteChildren, step::EndUnpicked, step::MakeAttempts, step::TellOfChildren,
+                 step::WaitForChildren, step::GoOnAfterChildren, step::StopSpent, step::StopLeft, step::FollowBelow,
+                 step::StartAgents, step::Deliver, step::Acknowledge, step::ClearIdle, step::Remind, step::Notify>;
 inline constexpr std::size_t k_step_count = std::variant_size_v<Step>;
 
 /// A step that was tried and is not tried again yet.
@@ -113,6 +119,7 @@ struct View {
     std::vector<Blocker> blockers = {};      ///< the blockers that it still waits for
     Children children = {};
     std::optional<Below> below = {};          ///< the task that it is built on
+    bool unpicked = false;                    ///< it belongs to an attempt, and another one is picked
     bool has_room = false;                    ///< its agents that wait for room may start
     bool is_merging = false;                  ///< a merge has begun and not ended
     bool is_checking = false;                 ///< the project's checks run

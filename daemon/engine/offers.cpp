@@ -32,6 +32,7 @@ class Offers {
         (all_.emplace_back(names), ...);
     }
     std::vector<std::string> finished() {
+        if (sight_.is_compared) add("compare");
         if (!record_.notices.empty()) add("ack");
         add("delete");
         return std::move(all_);
@@ -48,17 +49,25 @@ class Offers {
         if (sight_.needs_answer && !sight_.shows_dialog && !sight_.asks_permit) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
         if (begun && !sight_.children_unapproved && approval_target(definition_, record_.task)) add("approve");
-        if (begun && !edges_to(Meaning::done).empty()) {
-            add(can_be_merged_from(definition_, record_.task.status) ? "merge" : "force_merge");
+        if (begun && record_.attempts.empty()) merges();
+        for (const auto* name : {"merge", "force_merge", "create_pr"}) {
+            if (std::ranges::find(sight_.of_picked, name) != sight_.of_picked.end()) add(name);
         }
-        if (begun && !record_.task.pr_url && !sight_.into_parent) add("create_pr");
+        if (begun && sight_.can_be_picked) add("pick");
         if (begun && record_.task.workspace && !sight_.works) add("update_branch");
         if (begun && record_.task.workspace && sight_.has_dev) add("try");
         if (begun && has_other_step()) add("move");
         if (!edges_to(Meaning::cancelled).empty()) add("cancel");
     }
+    void merges() {
+        if (!edges_to(Meaning::done).empty()) {
+            add(can_be_merged_from(definition_, record_.task.status) ? "merge" : "force_merge");
+        }
+        if (!record_.task.pr_url && !sight_.into_parent) add("create_pr");
+    }
     /// True if the human may ask for a transition that no other name in the list covers.
     bool has_other_step() const {
+        if (!record_.attempts.empty()) return false;
         const auto* back = rejection_target(definition_, record_.task);
         const auto* forth = approval_target(definition_, record_.task);
         return std::ranges::any_of(definition_.targets_from(record_.task.status), [&](const std::string& to) {

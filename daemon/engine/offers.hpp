@@ -16,9 +16,13 @@ struct Offering {
     bool under_way = false;    ///< Orange itself does something with the task: a merge, the setup of its workspace
     bool needs_answer = false;
     bool shows_dialog = false;
-    bool asks_permit = false;          ///< a request of its agents' programs waits for its human
-    bool into_parent = false;          ///< it is merged into its parent's branch, without a pull request
-    bool has_dev = false;              ///< there is a command with which its human can try its work
+    bool asks_permit = false;    ///< a request of its agents' programs waits for its human
+    bool into_parent = false;    ///< it is merged into its parent's branch, without a pull request
+    bool has_dev = false;        ///< there is a command with which its human can try its work
+    bool is_compared = false;    ///< it is an attempt, or has some
+    bool can_be_picked = false;  ///< it is an attempt, or has some, of which none is picked
+    /// The offers of the attempt that was picked: what is asked of its parent is done with it.
+    std::vector<std::string> of_picked = {};
     bool children_unapproved = false;  ///< some of its sub-tasks wait for their human's approval
 };
 

@@ -37,7 +37,33 @@ bool is_start(const Definition& definition, const State& state) {
     return state.meaning == Meaning::clarification || role_of_state(definition, state) == Role::reviewer;
 }
 
+/// Returns the transition by which a task waits for its attempts; nullptr if the workflow has none.
+const Transition* edge_to_attempts(const Definition& definition) {
+    for (const auto& edge : definition.transitions) {
+        const auto* to = definition.state(edge.to);
+        const bool fits = edge.gate && edge.gate->attempts && !edge.force && may_ask(edge, Role::system);
+        if (!fits || to == nullptr || !to->children) continue;
+        if (std::ranges::find(edge.from, definition.initial().name) != edge.from.end()) return &edge;
+    }
+    return nullptr;
+}
+
 }  // namespace
+
+Error without_attempts(const Definition& definition) {
+    return {ErrorCode::invalid_argument,
+            "in workflow " + definition.name + " no task can be tried by several agents: it has no transition from " +
+                definition.initial().name +
+                " with the gate {attempts: true} to a state that waits for sub-tasks. Omit --attempts, or use another "
+                "workflow:\n  " +
+                OrangeCommand{"workflow list"}.text()};
+}
+
+Result<std::string> state_of_attempts(const Definition& definition) {
+    const auto* edge = edge_to_attempts(definition);
+    if (edge == nullptr) return without_attempts(definition);
+    return edge->to;
+}
 
 std::vector<std::string> start_states(const Definition& definition) {
     std::vector<std::string> names;
@@ -70,6 +96,14 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
         if (counts || spawned_role(hook)) made.hooks.push_back(hook);
     }
     return decision_for(definition, task, made);
+}
+
+Result<Decision> decide_start(const Definition& definition, const TaskRecord& record) {
+    const auto to = record.start.value_or(definition.initial().name);
+    if (record.attempts.empty()) return decide_start(definition, record.task, to);
+    const auto* edge = edge_to_attempts(definition);
+    if (edge != nullptr) return decision_for(definition, record.task, *edge);
+    return without_attempts(definition);
 }
 
 std::string next_status(const Definition& definition, const Task& task, const std::optional<std::string>& start) {

@@ -21,6 +21,15 @@ std::vector<std::string> start_states(const Definition& definition);
 /// with the possible states, for any other state.
 Result<Decision> decide_start(const Definition& definition, const Task& task, const std::string& to);
 
+/// Decides how a task starts that was created for a later state (TaskRecord::start), or for several agents.
+Result<Decision> decide_start(const Definition& definition, const TaskRecord& record);
+
+/// Returns the state in which a task waits for the agents that try it (TaskRecord::attempts), each in a sub-task: the
+/// gate {attempts: true} is on the way there. invalid_argument if the workflow has none.
+Result<std::string> state_of_attempts(const Definition& definition);
+/// Returns that refusal.
+Error without_attempts(const Definition& definition);
+
 /// Returns the status in which the next agent of the task works: for a task that has not started, or waits for its
 /// sub-tasks, the one to which its start or their end leads; else its own. `start`: as for first_agent().
 std::string next_status(const Definition& definition, const Task& task, const std::optional<std::string>& start);

@@ -64,13 +64,14 @@ void check_way_on(Reader& reader, const Source& source, const engine::State& sta
     }
 }
 
-/// Reports transitions into the state without the gate {children: true}: a task without sub-tasks would wait there
-/// forever.
+/// Reports transitions into the state without a gate {children: true} or {attempts: true}: a task without sub-tasks
+/// would wait there forever.
 void check_ways_in(Reader& reader, const Source& source, const engine::State& state) {
     const auto& definition = source.definition;
     for (std::size_t i = 0; i < source.transitions.size(); ++i) {
         const auto& transition = definition.transitions[i];
-        if (transition.to != state.name || (transition.gate && transition.gate->children)) continue;
+        const bool has_some = transition.gate && (transition.gate->children || transition.gate->attempts);
+        if (transition.to != state.name || has_some) continue;
         reader.problem(source.transitions[i].to, "dead end: a task without sub-tasks would wait in " + state.name +
                                                      " for ever; give this transition the gate {children: true}");
     }

@@ -56,6 +56,7 @@ std::string need_text(const Transition& transition) {
     const auto& gate = *transition.gate;
     auto facts = engine::facts_text(gate.facts, std::nullopt);
     if (gate.children) facts = facts.empty() ? "sub-tasks" : "sub-tasks; " + facts;
+    if (gate.attempts) facts = facts.empty() ? "attempts" : "attempts; " + facts;
     if (gate.section.empty()) return facts;
     auto text = "## " + printable(gate.section);
     if (gate.verdict) text += ": " + std::string(engine::name_of(*gate.verdict));

@@ -101,7 +101,7 @@ namespace {
 
 constexpr const char* k_of_section[] = {"section",      "required", "fields",  "verdict",
                                         "verdict_line", "fresh",    "comments"};
-constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head", "children"};
+constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head", "children", "attempts"};
 
 }  // namespace
 
@@ -122,11 +122,11 @@ std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& wh
     const auto before = count();
     only_keys(node, what,
               {"section", "required", "fields", "verdict", "verdict_line", "fresh", "comments", "commits", "clean",
-               "checks", "merges", "reviewed_head", "children"});
+               "checks", "merges", "reviewed_head", "children", "attempts"});
     engine::Gate gate;
     read_facts(node, gate, places);
     const bool needs_section =
-        !(gate.facts.any() || gate.children) ||
+        !(gate.facts.any() || gate.children || gate.attempts) ||
         std::ranges::any_of(k_of_section, [&](const char* key) { return node.find(key) != nullptr; });
     if (needs_section && count() == before) read_section(node, gate);
     if (count() != before) return std::nullopt;
@@ -166,6 +166,10 @@ void Reader::read_facts(const Node& map, engine::Gate& gate, TransitionSource* p
         }
         if (name == "children") {
             gate.children = boolean(*node, name).value_or(true);
+            continue;
+        }
+        if (name == "attempts") {
+            gate.attempts = boolean(*node, name).value_or(true);
             continue;
         }
         if (!places->facts) places->facts = node->place;

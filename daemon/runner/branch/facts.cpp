@@ -157,6 +157,7 @@ Awaitable<engine::Facts> facts_of(World& world, const TaskRecord& record, const 
     engine::Facts facts;
     facts.known = true;
     facts.children = children_of(world, record);
+    facts.attempts = !record.attempts.empty();
     auto wanted = engine::facts_wanted(definition, record.task, to);
     if (!wanted.any()) co_return facts;
     const auto registered = registered_project(world, record.task.project);

@@ -267,7 +267,8 @@ bool Capacity::is_limited() const {
 
 queue::Candidate Capacity::pending(const TaskRecord& record) const {
     queue::Candidate waiting{record.task.id, {}, starting_.contains(record.task.id)};
-    if (!world_.pool.has_claim(record.task.id)) waiting.needs.push_back({k_workspace, record.task.project});
+    const bool wants_workspace = record.attempts.empty() && !world_.pool.has_claim(record.task.id);
+    if (wants_workspace) waiting.needs.push_back({k_workspace, record.task.project});
     if (const auto role = role_of(record)) {
         for (auto& need : queued_needs(record, *role)) waiting.needs.push_back(std::move(need));
     }

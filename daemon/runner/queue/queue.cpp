@@ -52,9 +52,10 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
     if (record.task.status != definition->initial().name) {
         co_return co_await move_after_children(runner_, std::move(record));
     }
-    if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
+    const bool works_itself = record.attempts.empty();
+    if (works_itself && !record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     if (record.start) {
-        CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
+        CO_TRY(auto decision, engine::decide_start(*definition, record));
         CO_TRY(auto synced, co_await turns_.sync_bodies(record));
         co_return co_await runner_.transitions.perform(std::move(record), definition, std::move(decision),
                                                        std::move(synced), by);

@@ -67,7 +67,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     if (record.start) {
-        CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
+        CO_TRY(const auto decision, engine::decide_start(*definition, record));
         if (!engine::needs_workspace(decision) && !record.blocked()) {
             at_once = true;
             engine::Entrance entrance{random_id(12), by, world_.clock.now(), store::parse_sections(body).hashes(), {}};

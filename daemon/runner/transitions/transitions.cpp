@@ -195,7 +195,8 @@ Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record,
     auto& changed = prepared.record;
     auto ready = engine::may_leave(changed, definition, decision, waits_sentence(world_, changed));
     const auto* to = definition.state(decision.to);
-    const bool starts = !changed.stacked_on.empty() && !changed.blocked() && to && !to->terminal;
+    const bool has_branch = changed.attempts.empty() && !changed.stacked_on.empty();
+    const bool starts = has_branch && !changed.blocked() && to && !to->terminal;
     if (ready && starts) ready = co_await put_on_base(world_, turns_, changed);
     if (ready) ready = co_await take_workspace(prepared, decision);
     if (ready && to && to->agent == Role::reviewer) ready = co_await take_over_work(changed);
