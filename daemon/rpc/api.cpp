@@ -5,6 +5,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
@@ -42,8 +43,20 @@ bool Api::is_shown(const TaskId& id, const Call& call) const {
     return (own && own->parent == id) || (other && other->parent == call.wall);
 }
 
+bool Api::is_other_attempt(const TaskId& id, const Call& call) const {
+    if (call.wall.empty() || id == call.wall) return false;
+    const auto own = world_.tasks.awake(call.wall);
+    const auto parent = own && !own->attempt.empty() ? world_.tasks.awake(own->task.parent) : nullptr;
+    return parent && parent->attempt_of(id) != nullptr;
+}
+
 void Api::hide(TaskView& view, const Call& call) const {
     if (call.wall.empty()) return;
+    if (view.attempts > 0 && view.fields.id != call.wall) {  // an attempt does not know of the others
+        view.attempts = view.children_done = 0;
+        view.children.clear();
+        view.picked.clear();
+    }
     if (!is_shown(view.fields.id, call)) {
         TaskView brief;
         brief.fields.id = view.fields.id;
@@ -187,7 +200,14 @@ TaskView Api::view(const TaskRecord& record) const {
     view.pull_request = record.pull_request;
     view.blockers = blockers(record);
     const auto children = children_of(world_, record);
-    for (const auto& child : children) view.children.push_back(child.id.value);
+    for (const auto& child : children) {
+        const bool has_none = !child.made || (child.deleted && child.state != engine::ChildState::done);
+        if (!has_none) view.children.push_back(child.id.value);
+    }
+    view.attempt = record.attempt;
+    view.unpicked = !record.attempt.empty() && is_unpicked(world_, record);
+    view.attempts = static_cast<std::int64_t>(record.attempts.size());
+    view.picked = record.picked.value;
     view.children_done = static_cast<std::int64_t>(engine::how_many(children, engine::ChildState::done));
     view.merges_into = parents_branch(world_, record);
     view.checked = record.last_checked();

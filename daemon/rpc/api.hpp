@@ -69,6 +69,8 @@ class Api {
 
     /// Returns false for a task that a wall around the caller hides from it (engine::BehindWall).
     bool is_shown(const TaskId& id, const Call& call) const;
+    /// Returns true if the caller is behind a wall in an attempt, and the task is another attempt at the same.
+    bool is_other_attempt(const TaskId& id, const Call& call) const;
     /// Removes what a wall around the caller hides: of other tasks, all but id, branch and status; of tasks that it
     /// depends on, their summaries.
     void hide(TaskView& view, const Call& call) const;

@@ -278,6 +278,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
     }
     if (params.status && reply.tasks.empty() && !after) CO_TRY(check_status(api, *params.status));
     if (!reply.next) add_unreadable(api, wanted, reply);
+    std::erase_if(reply.tasks, [&](const TaskView& task) { return api.is_other_attempt(task.fields.id, call); });
     for (auto& task : reply.tasks) api.hide(task, call);
     co_return reply;
 }

@@ -64,7 +64,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     }
     if (const auto& parent = record->task.parent; !parent.empty()) reply.parent = api.related(parent, false);
     for (const auto& child : children_of(world, *record)) {
-        reply.children.push_back(api.related(child));
+        if (child.made && !api.is_other_attempt(child.id, call)) reply.children.push_back(api.related(child));
     }
     reply.agents = uses_of(world, *record);
     for (const auto& each : api.runner().permits.of(id)) {

@@ -7,6 +7,7 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
 #include "daemon/engine/start.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/runner.hpp"
@@ -100,6 +101,7 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.gone = gone_text(runner.world, record);
     }
     sight.children = children_of(runner.world, record);
+    sight.waits_for_pick = waits_for_pick(runner.world, record);
     const auto* parent = runner.world.tasks.brief(task.parent);
     sight.parent_there = parent != nullptr && !parent->ended;
     if (const auto wait = runner.capacity.wait_of(record)) {
@@ -136,6 +138,12 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
     sight.into_parent = record.into_parent && !has_lost_its_target(runner.world, record);
     sight.children_unapproved =
         std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });
+    sight.is_compared = !record.attempts.empty() || !record.attempt.empty();
+    const bool may_pick = !record.attempts.empty() && record.picked.empty() && !store::has_ended(record);
+    sight.can_be_picked = may_pick || (waits_for_pick(runner.world, record) && !store::has_ended(record));
+    if (const auto picked = record.picked.empty() ? nullptr : runner.world.tasks.awake(record.picked)) {
+        sight.of_picked = offers_of(runner, *picked, needs_of(runner, *picked));
+    }
     sight.has_dev = has_dev(runner, record) || runner.previews.of(record.task.id) != nullptr;
     sight.needs_answer = needs.kind == Need::answer;
     sight.asks_permit = !runner.permits.of(record.task.id).empty();

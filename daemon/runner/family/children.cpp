@@ -5,6 +5,8 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/notice_kinds.hpp"
+#include "daemon/engine/decide.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
@@ -68,6 +70,54 @@ engine::ChildState state_of(const World& world, const store::Brief& task) {
     return stuck ? engine::ChildState::stuck : engine::ChildState::open;
 }
 
+/// True if nothing more comes of a task without its human: it has ended, needs help, or waits for a review.
+bool rests(const World& world, const TaskId& id) {
+    const auto record = world.tasks.awake(id);
+    if (!record || store::has_ended(*record)) return true;
+    if (record->intent || record->asked) return false;
+    const auto& task = record->task;
+    const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
+    if (!definition) return true;
+    if ((*definition)->means(task.status, engine::Meaning::stuck)) return true;
+    const bool needs_help =
+        std::ranges::any_of(record->notices, [](const Notice& notice) { return rule_of(notice.kind).help; });
+    return needs_help || engine::can_be_merged_from(**definition, task.status);
+}
+
+/// Says what the sub-task is among the attempts of its parent.
+void compare_with_others(const World& world, const TaskRecord& parent, engine::Child& child) {
+    const auto* row = parent.attempt_of(child.id);
+    if (row == nullptr) return;
+    child.attempt = row->name;
+    child.picked = parent.picked == child.id;
+    child.unpicked = !parent.picked.empty() && !child.picked;
+    child.made = row->made;
+    child.rests = child.made && rests(world, child.id);
+}
+
+/// Returns the attempts that have no files: they are not made yet, or are deleted.
+engine::Children attempts_without_files(const World& world, const TaskRecord& record) {
+    engine::Children children;
+    for (const auto& row : record.attempts) {
+        if (world.tasks.brief(row.id) || record.children_done.contains(row.id)) continue;
+        const bool is_broken = std::ranges::any_of(world.tasks.unreadable(),
+                                                   [&](const auto& broken) { return broken.id == row.id.value; });
+        if (is_broken) continue;
+        engine::Child child{row.id, world.tasks.short_id(row.id)};
+        child.deleted = row.made;
+        child.state = row.made ? engine::ChildState::ended : engine::ChildState::open;
+        children.push_back(std::move(child));
+    }
+    return children;
+}
+
+/// An attempt that was not picked counts until it has ended with all that is below it.
+bool counts_no_more(const World& world, const engine::Child& child) {
+    if (!child.unpicked || child.state == engine::ChildState::unreadable) return false;
+    const auto* brief = world.tasks.brief(child.id);
+    return !brief || (brief->ended && open_below(world, child.id).empty());
+}
+
 std::string ids_text(const std::vector<TaskId>& ids) {
     std::vector<std::string> texts;
     for (const auto& id : ids) texts.push_back(id.value);
@@ -111,6 +161,14 @@ engine::Children children_of(const World& world, const TaskRecord& record) {
         child.state = engine::ChildState::unreadable;
         children.push_back(std::move(child));
     }
+    if (record.attempts.empty()) return children;
+    for (auto& child : attempts_without_files(world, record)) children.push_back(std::move(child));
+    for (auto& child : children) {
+        compare_with_others(world, record, child);
+        const bool goes_on = child.unpicked && child.state != engine::ChildState::unreadable;
+        if (goes_on) child.state = engine::ChildState::open;
+    }
+    std::erase_if(children, [&](const engine::Child& child) { return counts_no_more(world, child); });
     return children;
 }
 
@@ -133,6 +191,11 @@ Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& par
     if (store::has_ended(parent) || ends) {
         return {ErrorCode::conflict,
                 "task " + task.id.value + " has ended with the status " + task.status + " and cannot get a sub-task"};
+    }
+    if (!parent.attempts.empty()) {
+        return {ErrorCode::conflict, "several agents try task " + task.id.value +
+                                         ", each in a sub-task, and it gets no other sub-tasks. Create a task of its "
+                                         "own: omit --parent"};
     }
     TRY(check_limits(world, parent));
     record.task.parent = task.id;

@@ -9,6 +9,7 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 namespace orange {
@@ -79,7 +80,7 @@ bool waits_within_family(const World& world, const TaskRecord& record) {
     return !has_lost_its_target(world, record) && record.into_parent &&
            std::ranges::all_of(record.task.blocked_by, [&](const TaskId& id) {
                const auto* blocker = world.tasks.brief(id);
-               return blocker && blocker->into_parent && blocker->parent == record.task.parent;
+               return blocker && blocker->into_parent && blocker->parent == task_above(world, record);
            });
 }
 
@@ -92,7 +93,7 @@ struct Origins {
 
 Origins origins_of(const World& world, const TaskRecord& record) {
     Origins origins;
-    origins.of_parent = record.stacked_on == record.task.parent;
+    origins.of_parent = record.stacked_on == task_above(world, record);
     origins.within_family = waits_within_family(world, record);
     origins.merges = record.blockers_done.contains(record.stacked_on) ||
                      blocker_state(world, record.stacked_on) == BlockerState::done ||

@@ -7,6 +7,7 @@
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -38,6 +39,10 @@ struct Reconciler::Performer {
     }
     Awaitable<Result<Held>> operator()(engine::step::NoteChildren ended) const {
         return finish(note_children(runner, record, std::move(ended)));
+    }
+    Awaitable<Result<Held>> operator()(engine::step::EndUnpicked) const { return finish(end_unpicked(runner, record)); }
+    Awaitable<Result<Held>> operator()(engine::step::MakeAttempts) const {
+        return finish(make_attempts(runner, record));
     }
     Awaitable<Result<Held>> operator()(engine::step::TellOfChildren tell) const {
         return finish(tell_of_children(runner, record, std::move(tell)));
@@ -134,8 +139,16 @@ void Reconciler::saved(const TaskId& id) {
         return;
     }
     if (!brief->parent.empty()) wake(brief->parent);
+    wake_attempts(id);
     const bool by_own_step = task != tasks_.end() && task->second.is_stepping;  // another look follows
     if (!by_own_step) wake(id);
+}
+
+/// What attempts need, and whether they go on, depends on their parent.
+void Reconciler::wake_attempts(const TaskId& parent) {
+    const auto record = world_.tasks.awake(parent);
+    if (!record || record->attempts.empty()) return;
+    for (const auto& below : open_below(world_, parent)) wake(below);
 }
 
 void Reconciler::wake(const TaskId& id) {
@@ -261,6 +274,7 @@ Reconciler::Snapshot Reconciler::look_at(const TaskRecord& record, bool on_duty)
     view.blockers = blockers_of(world_, record);
     view.children = children_of(world_, record);
     view.below = below_of(world_, record);
+    view.unpicked = is_unpicked(world_, record);
     view.is_merging = !Merges::under_way(record).empty();
     view.stops_spent = runner_.agents.any_may_live(record) && runner_.budgets.is_stop_due(record);
     view.budget_spent = !runner_.budgets.may_begin(record);

@@ -92,6 +92,7 @@ class Reconciler : Owner {
     struct Performer;
 
     void saved(const TaskId& id);
+    void wake_attempts(const TaskId& parent);
     /// Begins the task's loop if it does not run. Does not end the waits for a change.
     void begin(const TaskId& id);
     static void end_waits_for_change(Task& task);

@@ -50,6 +50,10 @@ bool is_in_review(Runner& runner, const TaskRecord& record) {
            !engine::is_for_agent(**definition, *state);
 }
 
+bool are_attempts_of_one(const TaskRecord& one, const TaskRecord& other) {
+    return !one.attempt.empty() && !other.attempt.empty() && one.task.parent == other.task.parent;
+}
+
 }  // namespace
 
 /// The folder in which merges are tried, made for the first of them.
@@ -136,6 +140,7 @@ Awaitable<Result<std::vector<Forecast::Seen>>> Forecast::seen_in(Project project
         if (counted == nullptr) continue;
         Seen seen;
         seen.id = record->task.id;
+        if (!record->attempt.empty()) seen.tries = record->task.parent;
         seen.target = merge_target(world_, *record, project).branch;
         seen.target_commit = counted->into;
         seen.branch = branches_[seen.id];
@@ -184,6 +189,10 @@ Awaitable<void> Forecast::read_branch(std::string repository, TaskRecord record,
     }
 }
 
+bool Forecast::may_both_be_merged(const Seen& one, const Seen& other) {
+    return one.target == other.target && (one.tries.empty() || one.tries != other.tries);
+}
+
 /// Gives other work of the daemon its turn after each pair: long lists of paths are compared.
 Awaitable<Result<void>> Forecast::try_all(const std::vector<Seen>& all, Place& place) {
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -192,7 +201,7 @@ Awaitable<Result<void>> Forecast::try_all(const std::vector<Seen>& all, Place& p
         for (std::size_t j = i + 1; j < all.size(); ++j) {
             co_await async::yield();
             const bool meet =
-                all[i].target == all[j].target && git::may_meet(*all[i].branch.committed, *all[j].branch.committed);
+                may_both_be_merged(all[i], all[j]) && git::may_meet(*all[i].branch.committed, *all[j].branch.committed);
             if (meet) CO_TRY(co_await try_one(all[i], &all[j], place));
             if (!meet) tried_.erase({all[i].id, all[j].id});
         }
@@ -244,7 +253,7 @@ Awaitable<std::map<TaskId, std::vector<Clash>>> Forecast::clashes_of(const std::
         co_await async::yield();
         for (std::size_t j = i + 1; j < all.size(); ++j) {
             const auto& other = all[j];
-            if (one.target != other.target) continue;
+            if (!may_both_be_merged(one, other)) continue;
             const auto tried = tried_.find({one.id, other.id});
             auto clash = tried == tried_.end() ? Clash() : tried->second.clash;
             if (clash.files.empty()) {
@@ -344,9 +353,9 @@ Awaitable<void> tell_of_same_plans(World& world, TaskRecord& record, engine::Art
     std::map<TaskId, Path> plans;
     world.tasks.each_open([&](const TaskRecord& other) {
         const bool stands = other.entry_sections.contains("Plan");  // with that plan it came into its state
-        const bool counts = stands && other.task.id != record.task.id && other.task.project == record.task.project &&
-                            other.task.workspace && !store::has_ended(other) &&
-                            !record.told_of.contains(other.task.id) &&
+        const bool counts = stands && !are_attempts_of_one(record, other) && other.task.id != record.task.id &&
+                            other.task.project == record.task.project && other.task.workspace &&
+                            !store::has_ended(other) && !record.told_of.contains(other.task.id) &&
                             merge_target(world, other, *project).branch == target;
         if (counts) plans[other.task.id] = world.tasks.folder(other) / "TASK.md";
         return true;

@@ -57,6 +57,7 @@ class Forecast : Owner {
         TaskId id;
         std::string target;         ///< name of the branch that it is merged into
         std::string target_commit;  ///< its commit
+        TaskId tries = {};          ///< the task of which it is an attempt: only one of them is merged
         bool is_tried = false;      ///< with its target, too: that has commits that the branch does not have
         Branch branch;
         bool operator==(const Seen&) const = default;
@@ -66,6 +67,8 @@ class Forecast : Owner {
         std::string ours, theirs;
         Clash clash;  ///< its files are empty if git can merge them
     };
+    /// False for work into different branches, and for two attempts of one task.
+    static bool may_both_be_merged(const Seen& one, const Seen& other);
     using Pair = std::pair<TaskId, TaskId>;  ///< the second is empty: the target
     class Place;
 

@@ -3,12 +3,13 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/family/attempts.hpp"
 
 namespace orange {
 namespace {
 
 store::RecordPtr parent_to_merge_into(const World& world, const TaskRecord& record) {
-    const auto parent = record.into_parent ? world.tasks.awake(record.task.parent) : nullptr;
+    const auto parent = record.into_parent ? world.tasks.awake(task_above(world, record)) : nullptr;
     return parent && !store::has_ended(*parent) ? parent : nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_concerns.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
@@ -94,6 +95,7 @@ std::string merge_command(const TaskId& id, const MergeOrder& order) {
 Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Result<void>{};
+    CO_TRY(check_picked(world_, record));
     CO_TRY(check_parent_rests(world_, merge_target(world_, record, *project)));
     CO_TRY(check_below_is_merged(world_, record));
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
@@ -237,6 +239,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::plan(const TaskRecord& recor
 }
 
 Awaitable<Result<void>> Merges::look_first(TaskRecord& record, MergeOrder order, MergeAttempt& tried) {
+    CO_TRY(check_picked(world_, record));
     CO_TRY(tried.project, registered_project(world_, record.task.project));
     tried.target = merge_target(world_, record, tried.project);
     CO_TRY(co_await check_parents_branch(world_, tried.target, tried.project));

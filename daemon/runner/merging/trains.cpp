@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/merging/train_run.hpp"
 #include "daemon/runner/runner.hpp"
@@ -15,7 +16,7 @@ std::vector<TaskId> merged_before(const World& world, const TaskRecord& record, 
     std::vector<TaskId> before;
     for (const auto& id : ids) {
         const auto other = world.tasks.awake(id);
-        const bool is_its_part = other && other->into_parent && other->task.parent == record.task.id;
+        const bool is_its_part = other && other->into_parent && task_above(world, *other) == record.task.id;
         if (is_its_part || id == record.task.on || (!id.empty() && id == record.stacked_on)) before.push_back(id);
     }
     return before;

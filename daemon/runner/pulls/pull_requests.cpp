@@ -11,6 +11,7 @@
 #include "daemon/git/publish.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/merging/merge_run.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
@@ -72,6 +73,7 @@ bool are_usual(const World& world, const Project& project) {
 }
 
 Result<void> check_may_have_one(const World& world, const TaskRecord& record, const Project& project) {
+    TRY(check_picked(world, record));
     const auto target = merge_target(world, record, project);
     if (!target.is_parents()) return {};
     const auto& id = record.task.id.value;

@@ -53,7 +53,8 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
         co_return co_await move_after_children(runner_, std::move(record));
     }
     const bool works_itself = record.attempts.empty();
-    if (works_itself && !record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
+    if (works_itself && !record.stacked_on.empty() && !record.blocked())
+        CO_TRY(co_await put_on_base(world_, turns_, record));
     if (record.start) {
         CO_TRY(auto decision, engine::decide_start(*definition, record));
         CO_TRY(auto synced, co_await turns_.sync_bodies(record));

@@ -58,6 +58,19 @@ Result<void> Creation::write(TaskRecord& record, std::string body, const std::ve
     return removed ? written : in_context(written.error().message, removed.error());
 }
 
+Result<void> Creation::write_queued(TaskRecord record, std::string body) {
+    if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
+        return {ErrorCode::conflict,
+                "branch " + record.task.branch + " belongs to task " + other->task.value + " (" + other->status + ")"};
+    }
+    runner_.queue.enqueue(record);
+    keep_time(world_, turns_, record);
+    record.body_hash = sha256(body);
+    TRY(world_.tasks.create(record, body));
+    if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
+    return {};
+}
+
 Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by,
                                             std::vector<std::string> files) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));

@@ -22,6 +22,10 @@ class Creation : Owner {
     Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by,
                                       std::vector<std::string> files = {});
 
+    /// Writes a task that is complete and checked, with the body of its TASK.md, and puts it into the queue. Starts
+    /// nothing. conflict if another task has its branch.
+    Result<void> write_queued(TaskRecord record, std::string body);
+
     /// Writes the event `task.created` if the history is empty. A daemon that was killed after it had written the task
     /// leaves this call to the next one.
     Result<void> tell_created(const TaskRecord& record);
