@@ -15,6 +15,7 @@ void Api::add_to(MethodTable& table) {
     add_task_create(table, *this);
     add_task_methods(table, *this);
     add_merge_methods(table, *this);
+    add_attempt_methods(table, *this);
     add_task_answers(table, *this);
     add_task_comments(table, *this);
     add_permit_methods(table, *this);

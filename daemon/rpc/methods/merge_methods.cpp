@@ -4,6 +4,7 @@
 #include "common/base/try.hpp"
 #include "common/rpc/train_methods.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
 
 /// Merges of one task, and of several.
@@ -62,7 +63,8 @@ void put_outcome(Api& api, MergeOutcome outcome, Reply& reply) {
 }
 
 Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto selected, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto id, picked_instead(api.world(), selected));
     CO_TRY(auto order, order_of(params));
     order.tip = params.tip.value_or("");
     order.confirmed = params.confirmed.value_or("");
@@ -86,7 +88,8 @@ Result<std::vector<TaskId>> named_tasks(Api& api, const std::vector<std::string>
     for (const auto& name : names) {
         TaskSelector one;
         one.id = name;
-        TRY(auto id, api.select(one, call, store::Naming::id_or_branch));
+        TRY(const auto selected, api.select(one, call, store::Naming::id_or_branch));
+        TRY(auto id, picked_instead(api.world(), selected));
         if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
     }
     return ids;

@@ -4,6 +4,7 @@
 #include "common/rpc/task_queries.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/store/task_texts.hpp"
 
 /// Calls of a human about a task that needs attention: answers, rejects, looks at the work, stops and restarts agents.
@@ -130,7 +131,11 @@ Awaitable<Result<TaskReply>> restart(Api& api, TaskRestart params, Call call) {
 }
 
 Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto selected, api.select(params, call));
+    TaskId id = selected;
+    if (call.wall.empty()) {
+        CO_TRY(id, picked_instead(api.world(), selected));
+    }
     CO_TRY(auto record, api.runner().turns.record_of(id));
     auto known = api.runner().committed.known(id);
     CO_TRY(const auto changes, co_await changes_of(api.world(), record, std::move(known), params.since_review));

@@ -13,6 +13,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/own.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/attempt_specs.hpp"
 #include "daemon/rpc/methods/draft.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
@@ -115,6 +116,17 @@ Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     if (usable) co_return Result<void>{};
     co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, task.executor),
                     usable.error().details);
+}
+
+/// Does so for each of the agents that try the task, too.
+Awaitable<Result<void>> check_executors_of(World& world, Draft& draft) {
+    if (draft.record.attempts.empty()) co_return co_await check_executor_of(world, draft);
+    for (const auto& row : draft.record.attempts) {
+        draft.record.task.harness = row.harness;
+        CO_TRY(co_await check_executor_of(world, draft));
+    }
+    draft.record.task.harness = draft.record.attempts.front().harness;
+    co_return Result<void>{};
 }
 
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
@@ -437,11 +449,21 @@ Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     return {};
 }
 
+/// The attempts are made by the loop of their parent, also if this call ends here.
+Awaitable<void> start_attempts(Api& api, TaskId parent, Outcome& outcome) {
+    const std::string project(api.world().tasks.brief(parent)->project.text());
+    co_await api.runner().reconciler.settle(parent);
+    co_await api.runner().queue.look(project);
+    auto waiting = waiting_attempts(api, parent);
+    outcome.notes.insert(outcome.notes.end(), waiting.begin(), waiting.end());
+}
+
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
     if (call.caller.role == Role::human) api.take_path_of(params.caller);
     CO_TRY(complete_for_agent(world, params, call.caller));
     CO_TRY(api.check_files(params.files, call));
+    CO_TRY(check_attempt_options(params));
     CO_TRY(take_like(api, params, call));
     CO_TRY(take_parent(world, params));
     CO_TRY(auto draft, co_await choose_project(api, params));
@@ -454,12 +476,13 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(add_blockers(world, draft.record, params.blocked_by));
     CO_TRY(choose_other(world, params, draft.record));
     CO_TRY(join_parent(world, params, draft.record, call.caller));
-    CO_TRY(choose_harnesses(api, params, draft));
+    if (params.attempts.empty()) CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(choose_executor(api, params, draft));
+    if (!params.attempts.empty()) CO_TRY(co_await choose_attempts(api, params, draft));
     CO_TRY(choose_budget(task, params));
     CO_TRY(take_permits(api, params, task));
     const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
-    if (starts) CO_TRY(co_await check_executor_of(world, draft));
+    if (starts) CO_TRY(co_await check_executors_of(world, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
@@ -485,6 +508,10 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     const auto record = world.tasks.awake(id);
     if (record && draft.is_at_origin) api.runner().pull_sync.poll_soon(*record);
     auto outcome = *created;
+    if (!draft.record.attempts.empty()) {
+        if (!params.no_spawn) co_await start_attempts(api, id, outcome);
+        co_return api.reply(id, std::move(outcome));
+    }
     if (record && outcome.spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
         const auto notes = start_notes(api, *record);
         outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());

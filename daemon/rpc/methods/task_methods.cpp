@@ -4,6 +4,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
 
@@ -257,7 +258,8 @@ Awaitable<Result<TaskReply>> update_branch_of(Api& api, TaskUpdateBranch params,
 }
 
 Awaitable<Result<TaskReply>> create_pr(Api& api, TaskCreatePr params, Call call) {
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto selected, api.select(params, call));
+    CO_TRY(const auto id, picked_instead(api.world(), selected));
     if (params.title) CO_TRY(check_summary(*params.title));
     pulls::PullText text{std::move(params.title), std::move(params.body), params.draft};
     CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), call.caller));

@@ -70,6 +70,9 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
 /// committed_changes(): for a large branch, git needs long to count.
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes known, bool since_review = false);
 
+/// Returns how `to` differs from `from`; both are commits or trees. No commits are counted.
+Awaitable<Result<Changes>> changes_between(World& world, std::string repository, std::string from, std::string to);
+
 /// The text of changes, as git prints it without colours.
 struct PatchText {
     std::string stat;

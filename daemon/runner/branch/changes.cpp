@@ -131,6 +131,15 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, Changes k
     co_return changes;
 }
 
+Awaitable<Result<Changes>> changes_between(World& world, std::string repository, std::string from, std::string to) {
+    Changes changes;
+    changes.repository = std::move(repository);
+    changes.base = std::move(from);
+    changes.tip = std::move(to);
+    CO_TRY(co_await count_files(world, changes));
+    co_return changes;
+}
+
 Awaitable<Result<PatchText>> patch_of(World& world, Changes changes) {
     PatchText patch;
     const auto shown = [&](const char* form) {

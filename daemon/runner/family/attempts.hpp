@@ -38,6 +38,10 @@ Result<void> check_picked(const World& world, const TaskRecord& record);
 /// `why` not_picked, if the task has attempts and none is picked.
 Result<TaskId> picked_instead(const World& world, const TaskId& id);
 
+/// Returns conflict if a new task cannot have so many attempts: they are sub-tasks, and the settings limit those.
+Result<void> check_attempts_allowed(const World& world, const Project& project, const TaskRecord& parent,
+                                    std::size_t count);
+
 /// Returns the attempt of `parent` that a caller names: by its name, its id or the beginning of its id, or its branch.
 /// not_found if there is none, with the names.
 Result<TaskId> attempt_named(const World& world, const TaskRecord& parent, const std::string& name);

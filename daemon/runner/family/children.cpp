@@ -1,3 +1,4 @@
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/family/family.hpp"
 
 #include <algorithm>
@@ -137,6 +138,21 @@ void tell_of_failure(Runner& runner, TaskRecord& record, const Error& why, bool 
 }
 
 }  // namespace
+
+Result<void> check_attempts_allowed(const World& world, const Project& project, const TaskRecord& parent,
+                                    std::size_t count) {
+    const auto settings = settings_of(world, project);
+    const auto most = *settings.delegation_children, deepest = *settings.delegation_depth;
+    if (count > static_cast<std::size_t>(most)) {
+        return over_limit(project, "delegation_children", most,
+                          std::to_string(count) + " attempts are as many sub-tasks");
+    }
+    if (depth_below(world, parent) > deepest) {
+        return over_limit(project, "delegation_depth", deepest,
+                          "attempts are sub-tasks, and these would be sub-tasks of a sub-task");
+    }
+    return {};
+}
 
 engine::Children children_of(const World& world, const TaskRecord& record) {
     engine::Children children;

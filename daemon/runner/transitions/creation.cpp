@@ -81,7 +81,8 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     if (record.start) {
         CO_TRY(const auto decision, engine::decide_start(*definition, record));
-        if (!engine::needs_workspace(decision) && !record.blocked()) {
+        const bool waits = no_spawn && !record.attempts.empty();
+        if (!engine::needs_workspace(decision) && !record.blocked() && !waits) {
             at_once = true;
             engine::Entrance entrance{random_id(12), by, world_.clock.now(), store::parse_sections(body).hashes(), {}};
             engine::enter(record, *definition, decision, std::move(entrance));
