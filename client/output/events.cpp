@@ -157,6 +157,7 @@ constexpr Named k_simple[] = {
     {"child.done", "a sub-task is done:", "child"},
     {"children.unapproved", "sub-tasks that wait for approval:", "children"},
     {"children.trouble", "sub-tasks that need help or were given up:", "children"},
+    {"attempt.picked", "you picked the attempt", "name"},
     {"task.approved", "approved by the", "by"},
     {"answer.accepted", "answer to a notification:", "does"},
     {"branch.updated", "merged into the branch:", "base"},

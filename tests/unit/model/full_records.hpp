@@ -187,6 +187,12 @@ inline TaskRecord full_record() {
     record.on_seen = "reviewed 0123456789abcdef";
     record.on_told = "done";
     record.on_move = "0123456789abcdef fedcba9876543210 abcdef0123456789";
+    record.attempts = {{TaskId{"gggghhhhiiiijjjjkkkkl"}, "claude/opus:high", "claude", "high", "opus", "codex", "low",
+                        "small-1", true}};
+    record.picked = {"gggghhhhiiiijjjjkkkkl"};
+    record.picked_by = intent.by;
+    record.attempt = "claude 2";
+    record.unpicked = true;
     record.near_told = "5000000 40000000 2026-11-21";
     record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;
