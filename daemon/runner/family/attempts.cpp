@@ -306,6 +306,7 @@ Awaitable<std::vector<std::string>> end_unpicked_of(Runner& runner, TaskId paren
         auto said = co_await end_one(runner, id, by);
         notes.insert(notes.end(), said.begin(), said.end());
     }
+    runner.queue.schedule(record->task.project);
     co_return notes;
 }
 
@@ -331,6 +332,7 @@ Awaitable<Result<void>> end_unpicked(Runner& runner, TaskRecord& record) {
     const auto request = to_cancelled();
     const Edit nothing;
     CO_TRY(co_await runner.transitions.request(record, request, by, nothing));
+    runner.queue.schedule(record.task.project);
     co_return Result<void>{};
 }
 

@@ -49,8 +49,8 @@ Result<TaskId> attempt_named(const World& world, const TaskRecord& parent, const
 /// Picks an attempt, in the turn of its parent. Nothing follows yet. Succeeds if it is picked already. conflict if
 /// another one is picked, if one of both has been given up, or if the attempts are not made yet.
 Awaitable<Result<void>> note_pick(Runner& runner, TaskId parent, TaskId attempt, Caller by);
-/// Ends the attempts that were not picked, and the tasks below them. Returns notes about each and about its kept work.
-/// What cannot be ended now is ended by its own loop.
+/// Ends the attempts that were not picked, and the tasks below them. Their workspaces are for the next in the queue.
+/// Returns notes about each and about its kept work. What cannot be ended now is ended by its own loop.
 Awaitable<std::vector<std::string>> end_unpicked_of(Runner& runner, TaskId parent);
 
 // Steps of the reconciler. `record` is that of the task's turn.
