@@ -167,3 +167,45 @@ TEST_CASE("A worker that has split its task and stops is told how to wait for it
     plain.facts = world.facts;
     CHECK_THAT(*forgotten(plain.definition, plain.given()), Tells("--status review"));
 }
+
+TEST_CASE("A task with attempts waits for a pick, and is done when the picked one is") {
+    SplitWorld world;
+    world.with({S::open, S::open, S::stuck});
+    for (auto& child : world.facts.children) child.attempt = "claude";
+    const auto outcome = [&] { return world.outcome(); };
+    CHECK(std::holds_alternative<NothingToDo>(outcome()));
+    CHECK_FALSE(trouble_of(world.definition, world.task, world.facts.children));
+    for (auto& child : world.facts.children) child.state = S::done;
+    CHECK(std::holds_alternative<NothingToDo>(outcome()));
+    for (auto& child : world.facts.children) child.state = S::ended;
+    CHECK(std::holds_alternative<Trouble>(outcome()));
+    world.facts.children.resize(1);
+    world.facts.children.front().picked = true;
+    CHECK(std::holds_alternative<Trouble>(outcome()));
+    world.facts.children.front().state = S::done;
+    const auto done = outcome();
+    REQUIRE(std::holds_alternative<Decision>(done));
+    CHECK(std::get<Decision>(done).to == "done");
+}
+
+TEST_CASE("Only a task with attempts passes the gate {attempts}, and none of its own agents works") {
+    SplitWorld world("pending");
+    auto start = edge({"pending"}, "waiting", {Role::human, Role::system});
+    start.gate.emplace();
+    start.gate->attempts = true;
+    CHECK_FALSE(state_of_attempts(world.definition));
+    world.definition.transitions.push_back(start);
+    CHECK(state_of_attempts(world.definition).value() == "waiting");
+    CHECK_FALSE(world.ask("waiting", Role::human));
+    CHECK(spawn_target(world.definition, world.task).value() == "working");
+    world.facts.attempts = true;
+    CHECK(world.ask("waiting", Role::human));
+    const auto refused = world.ask("working", Role::human);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("orange compare"));
+    TaskRecord record;
+    record.task = world.task;
+    record.start = "waiting";
+    record.attempts = {AttemptRow{TaskId{"bbbb"}, "claude", "claude"}};
+    CHECK(decide_start(world.definition, record).value().to == "waiting");
+}

@@ -56,6 +56,7 @@ struct Small {
     Byte to_tell = 0;
     Byte left = 0;  ///< an executor may still have something of an earlier run
     std::array<Held, k_step_count> holds{};
+    std::array<Byte, 2> filler{};  ///< in place of bytes that the compiler would add
 
     bool operator==(const Small&) const = default;
     bool is(Barrier which) const { return barrier == which; }
@@ -95,11 +96,14 @@ struct Hash {
 };
 
 constexpr std::array<std::string_view, k_step_count> k_names = {
-    "NoteBlockers", "NoteChildren", "TellOfChildren", "WaitForChildren", "GoOnAfterChildren", "StopSpent", "StopLeft",
-    "FollowBelow",  "StartAgents",  "Deliver",        "Acknowledge",     "ClearIdle",         "Remind",    "Notify"};
+    "NoteBlockers",      "NoteChildren", "EndUnpicked", "MakeAttempts", "TellOfChildren", "WaitForChildren",
+    "GoOnAfterChildren", "StopSpent",    "StopLeft",    "FollowBelow",  "StartAgents",    "Deliver",
+    "Acknowledge",       "ClearIdle",    "Remind",      "Notify"};
 enum Index {
     blockers,
     children,
+    unpicked,
+    attempts,
     tell,
     wait,
     go_on,
@@ -144,6 +148,9 @@ Wait wanted(const Small& w, int step, bool lifted = false) {
                           ((w.status == Status::waiting && w.queued) || w.failed == Failed::tried_again));
         case go_on:
             return due_if(may_move && w.have_come_back() && !w.queued && (lifted || w.failed != Failed::for_good));
+        case unpicked:
+        case attempts:
+            return std::nullopt;  // there are none here
         case spend:
             return std::nullopt;  // no budget here
         case follow:
@@ -308,6 +315,8 @@ class Performed {
                 return add(w);
             case go_on:
                 return go_on_after_children(w);
+            case unpicked:
+            case attempts:
             case spend:
             case stop:
                 w.left = 0;

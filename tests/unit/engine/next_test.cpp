@@ -127,7 +127,20 @@ const std::vector<Row>& rows() {
              s.record.children_done.clear();
          },
          1},
-        {"a sub-task is stuck", [](Scene& s) { waits_for_children(s, ChildState::stuck); }, 2},
+        {"another attempt was picked", [](Scene& s) { s.view.unpicked = true; }, 2},
+        {"another attempt was picked, and this one has ended", [](Scene& s) { s.view.unpicked = s.view.ended = true; }},
+        {"an attempt is not made yet",
+         [](Scene& s) {
+             waits_for_children(s, ChildState::open);
+             s.record.attempts = {AttemptRow{TaskId{"bbbb"}, "claude", "claude"}};
+         },
+         3},
+        {"an attempt is not made yet, and the task has not started",
+         [](Scene& s) {
+             s.record.task.status = "pending";
+             s.record.attempts = {AttemptRow{TaskId{"bbbb"}, "claude", "claude"}};
+         }},
+        {"a sub-task is stuck", [](Scene& s) { waits_for_children(s, ChildState::stuck); }, 4},
         {"a sub-task is stuck, as the human knows",
          [](Scene& s) {
              waits_for_children(s, ChildState::stuck);
@@ -138,21 +151,21 @@ const std::vector<Row>& rows() {
              waits_for_children(s, ChildState::open);
              s.view.children.front().unapproved = true;
          },
-         2},
+         4},
         {"a queued task has got another sub-task",
          [](Scene& s) {
              waits_for_children(s, ChildState::open);
              s.record.queued = true;
          },
-         3},
+         5},
         {"a task that failed to go on has got another sub-task",
          [](Scene& s) {
              waits_for_children(s, ChildState::open);
              fail_to_go_on(s, k_tried_again);
          },
-         3},
-        {"an agent has used far more than its budget", [](Scene& s) { s.view.stops_spent = true; }, 5},
-        {"all sub-tasks are done", [](Scene& s) { waits_for_children(s, ChildState::done); }, 4},
+         5},
+        {"an agent has used far more than its budget", [](Scene& s) { s.view.stops_spent = true; }, 7},
+        {"all sub-tasks are done", [](Scene& s) { waits_for_children(s, ChildState::done); }, 6},
         {"all sub-tasks are done, and the task is in the queue",
          [](Scene& s) {
              waits_for_children(s, ChildState::done);
@@ -173,7 +186,7 @@ const std::vector<Row>& rows() {
              waits_for_children(s, ChildState::done);
              fail_to_go_on(s, k_tried_again);
          },
-         4},
+         6},
         {"an agent waits for room", [](Scene& s) { s.record.held = {DeferredStart{}}; }},
         {"an executor may have something of a run",
          [](Scene& s) {
@@ -181,31 +194,31 @@ const std::vector<Row>& rows() {
              s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
-         6},
+         8},
         {"an executor may have something of a run, and the task has ended",
          [](Scene& s) {
              s.view.ended = true;
              s.record.left = {LeftRun{}};
          },
-         6},
+         8},
         {"an agent may start",
          [](Scene& s) {
              s.record.held = {DeferredStart{}};
              s.view.has_room = true;
          },
-         8},
+         10},
         {"the task that it is built on has moved",
-         [](Scene& s) { be_built_on(s, Below::State::reviewed, "reviewed 2222"); }, 7},
+         [](Scene& s) { be_built_on(s, Below::State::reviewed, "reviewed 2222"); }, 9},
         {"the task that it is built on is as it was",
          [](Scene& s) { be_built_on(s, Below::State::reviewed, "reviewed 1111"); }},
-        {"the task that it is built on is done", [](Scene& s) { be_built_on(s, Below::State::done, "done"); }, 7},
+        {"the task that it is built on is done", [](Scene& s) { be_built_on(s, Below::State::done, "done"); }, 9},
         {"the task that it is built on was sent back before this one began",
          [](Scene& s) {
              be_built_on(s, Below::State::open, "open");
              s.record.stacked_on = s.record.task.on;
              s.record.blockers_done = {s.record.task.on};
          },
-         7},
+         9},
         {"the task that it is built on has moved, while this one is merged",
          [](Scene& s) {
              be_built_on(s, Below::State::done, "done");
@@ -221,7 +234,7 @@ const std::vector<Row>& rows() {
              be_built_on(s, Below::State::done, "done");
              s.record.task.base.reset();
          }},
-        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 9},
+        {"a message waits", [](Scene& s) { s.record.outbox = {message()}; }, 11},
         {"a message waits, and the daemon is not on duty",
          [](Scene& s) {
              s.record.outbox = {message()};
@@ -253,7 +266,7 @@ const std::vector<Row>& rows() {
              s.record.outbox.back().from = Role::human;
              s.view.budget_spent = true;
          },
-         9},
+         11},
         {"a sub-task is done, and the budget is spent",
          [](Scene& s) {
              waits_for_children(s, ChildState::done);
@@ -266,17 +279,17 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.budget_spent = true;
          },
-         13},
+         15},
         {"a message was typed just now", [](Scene& s) { type(s, 0ms); }, k_none, 2000ms},
-        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 10},
-        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 10},
+        {"a message was typed in what is the future now", [](Scene& s) { type(s, -1h); }, 12},
+        {"a message was typed a while ago", [](Scene& s) { type(s, 5s); }, 12},
         {"a message was typed long ago, and the agent works", [](Scene& s) { type(s, 31s); }},
         {"a message was typed long ago, and the agent is idle",
          [](Scene& s) {
              be_idle(s, 40s);
              type(s, 31s);
          },
-         10},
+         12},
         {"a message was seen",
          [](Scene& s) {
              type(s, 5s);
@@ -286,9 +299,9 @@ const std::vector<Row>& rows() {
          [](Scene& s) {
              engine::raise(s.record, {NoticeKind::agent_idle, "it is idle", "", "", k_start});
          },
-         11},
+         13},
         {"an agent is idle", [](Scene& s) { be_idle(s, 10s); }, k_none, 50'000ms},
-        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 12},
+        {"an agent is idle for long", [](Scene& s) { be_idle(s, 60s); }, 14},
         {"an agent is idle for long, and its human stopped it",
          [](Scene& s) {
              be_idle(s, 60s);
@@ -310,12 +323,12 @@ const std::vector<Row>& rows() {
              s.view.agent->activity = Activity::unknown;
              s.view.now = k_start + 360s;
          },
-         12},
+         14},
         {"the task needs a review",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
          },
-         13},
+         15},
         {"the task needs a start",
          [](Scene& s) {
              s.view.needs = {Need::start, "", {}, k_start};
@@ -330,7 +343,7 @@ const std::vector<Row>& rows() {
              s.view.needs = {Need::help, "", {}, k_start};
              s.view.needed_before = Need::review;
          },
-         13},
+         15},
         {"the task needed help and needs a review now",
          [](Scene& s) {
              s.view.needs = {Need::review, "", {}, k_start};
@@ -342,14 +355,14 @@ const std::vector<Row>& rows() {
              s.view.needed_before = Need::answer;
              s.view.permit_before = 1;
          },
-         13},
+         15},
         {"the same request still waits",
          [](Scene& s) {
              s.view.needs = {Need::answer, "", {}, k_start, 2};
              s.view.needed_before = Need::answer;
              s.view.permit_before = 2;
          }},
-        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 13},
+        {"the workflow has something to say", [](Scene& s) { s.view.has_untold_text = true; }, 15},
         {"the task needs help while a merge is not finished",
          [](Scene& s) {
              s.view.needs = {Need::help, "", {}, k_start};
