@@ -41,21 +41,6 @@ std::string words_for(const Definition& definition, const TransitionFacts& given
     return asks ? first_question(text_of("Questions")) : std::string();
 }
 
-/// True if an agent works at the task itself in that state, or its human looks at that work.
-bool works_itself(const Definition& definition, const std::string& to) {
-    const auto* state = definition.state(to);
-    return state != nullptr && !state->terminal && !state->children;
-}
-
-Refusal only_attempts_work(const Task& task, const std::string& to) {
-    Refusal refusal{ErrorCode::conflict};
-    refusal.why = called(task) + " cannot have the status " + to +
-                  ": several agents try it, each in a sub-task, and none works at it itself";
-    refusal.lead = "To see how far they are:";
-    refusal.command = OrangeCommand{"compare", task.id.value};
-    return refusal;
-}
-
 }  // namespace
 
 RequestOutcome decide_request(const Definition& definition, const TransitionFacts& given, const Request& request) {
@@ -63,7 +48,10 @@ RequestOutcome decide_request(const Definition& definition, const TransitionFact
     const auto edges = definition.between(task.status, request.to);
     if (request.by == Role::unknown) return forbidden(definition, task, request, edges);
     if (edges.empty()) return illegal(definition, task, request);
-    if (given.facts.attempts && works_itself(definition, request.to)) return only_attempts_work(task, request.to);
+    if (auto problem = attempts_problem(definition, given, request.to)) {
+        return Refusal{ErrorCode::conflict, std::move(*problem),
+                       "To see how far they are:", OrangeCommand{"compare", task.id.value}};
+    }
 
     auto candidates = askable(edges, request.by);
     if (candidates.empty()) return forbidden(definition, task, request, edges);

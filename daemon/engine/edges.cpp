@@ -88,6 +88,14 @@ std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& g
     return problem ? problem : fact_problem(gate.facts, given.facts);
 }
 
+std::optional<std::string> attempts_problem(const Definition& definition, const TransitionFacts& given,
+                                            std::string_view to) {
+    const auto* state = definition.state(to);
+    if (!given.facts.attempts || state == nullptr || state->terminal || state->children) return std::nullopt;
+    return called(given.task) + " cannot have the status " + std::string(to) +
+           ": several agents try it, each in a sub-task, and none works at it itself";
+}
+
 const Target* target_of_rule(const ExitRule& rule, const Task& task) {
     for (const auto& candidate : rule.targets) {
         if (holds(candidate.when, task)) return &candidate;

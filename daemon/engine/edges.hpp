@@ -28,6 +28,10 @@ std::optional<std::string> problem_of(const Gate& gate, const TransitionFacts& g
 /// Returns the part of that problem that is not about the branch.
 std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given);
 
+/// Returns why a task with attempts cannot have that status, as a sentence: only its attempts are worked at.
+std::optional<std::string> attempts_problem(const Definition& definition, const TransitionFacts& given,
+                                            std::string_view to);
+
 /// Returns the target of an exit rule that the task's numbers choose; null if there is none.
 const Target* target_of_rule(const ExitRule& rule, const Task& task);
 

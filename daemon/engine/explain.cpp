@@ -28,6 +28,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Transit
                     explanation.gate_problem = awaited_text(facts, given.facts, to);
                 }
             }
+            if (auto problem = attempts_problem(definition, given, to)) explanation.gate_problem = std::move(problem);
             explanations.push_back(std::move(explanation));
         }
     }

@@ -139,6 +139,9 @@ Awaitable<Result<void>> choose_attempts(Api& api, TaskCreate params, Draft& draf
     co_return Result<void>{};
 }
 
+namespace {
+
+/// Says how many attempts have not started, and why the first of them waits; empty if all have.
 std::vector<std::string> waiting_attempts(Api& api, const TaskId& parent) {
     const auto record = api.world().tasks.awake(parent);
     std::vector<std::string> notes;
@@ -155,6 +158,16 @@ std::vector<std::string> waiting_attempts(Api& api, const TaskId& parent) {
     notes.push_back(std::to_string(waiting) + " of " + counted(record->attempts.size(), "attempt") +
                     (waiting == 1 ? " waits" : " wait") + (why.empty() ? "" : ": " + why));
     return notes;
+}
+
+}  // namespace
+
+Awaitable<void> start_attempts(Api& api, TaskId parent, Outcome& outcome) {
+    const std::string project(api.world().tasks.brief(parent)->project.text());
+    co_await api.runner().reconciler.settle(parent);
+    co_await api.runner().queue.look(project);
+    auto waiting = waiting_attempts(api, parent);
+    outcome.notes.insert(outcome.notes.end(), waiting.begin(), waiting.end());
 }
 
 }  // namespace orange::rpc

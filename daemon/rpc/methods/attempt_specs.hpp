@@ -27,7 +27,8 @@ Result<void> check_attempt_options(const TaskCreate& params);
 /// is written. The draft's project gets the consents that the call gives.
 Awaitable<Result<void>> choose_attempts(Api& api, TaskCreate params, Draft& draft);
 
-/// Says how many attempts have not started, and why the first of them waits; empty if all have.
-std::vector<std::string> waiting_attempts(Api& api, const TaskId& parent);
+/// Makes the attempts of a task that has started, and starts as many as there is room for. Notes how many wait. They
+/// are made by the loop of their parent, also if this call ends early.
+Awaitable<void> start_attempts(Api& api, TaskId parent, Outcome& outcome);
 
 }  // namespace orange::rpc

@@ -449,15 +449,6 @@ Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     return {};
 }
 
-/// The attempts are made by the loop of their parent, also if this call ends here.
-Awaitable<void> start_attempts(Api& api, TaskId parent, Outcome& outcome) {
-    const std::string project(api.world().tasks.brief(parent)->project.text());
-    co_await api.runner().reconciler.settle(parent);
-    co_await api.runner().queue.look(project);
-    auto waiting = waiting_attempts(api, parent);
-    outcome.notes.insert(outcome.notes.end(), waiting.begin(), waiting.end());
-}
-
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
     if (call.caller.role == Role::human) api.take_path_of(params.caller);

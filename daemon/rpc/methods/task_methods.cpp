@@ -2,6 +2,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/attempt_specs.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/attempts.hpp"
@@ -184,8 +185,9 @@ Result<TaskCreate> next_of(Api& api, const TaskRecord& record) {
         context.find("### Plan") != std::string::npos || context.find("### Handoff") != std::string::npos;
     next.context = "This task goes on with task " + name + ", which has ended. Its work is on this branch." +
                    (has_parts ? " Its plan and its handoff are below." : "") + "\n\n" + context;
-    const auto* parent = api.world().tasks.brief(record.task.parent);
-    if (parent && !parent->ended) next.parent = record.task.parent.value;
+    const auto above = task_above(api.world(), record);  // it is no attempt any more
+    const auto* parent = api.world().tasks.brief(above);
+    if (parent && !parent->ended) next.parent = above.value;
     return next;
 }
 
@@ -234,7 +236,7 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
         co_return reply;
     }
     next.branch = reply.branch;
-    if (!record.task.parent.empty() && !next.parent) {
+    if (!task_above(api.world(), record).empty() && !next.parent) {
         notes.emplace_back("its parent has ended, so it is no sub-task, and is merged into the default branch");
     }
     auto created = co_await create_task(api, std::move(next), call);
@@ -269,6 +271,10 @@ Awaitable<Result<TaskReply>> create_pr(Api& api, TaskCreatePr params, Call call)
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto spawned, co_await api.runner().queue.spawn(id, call.caller));
+    if (const auto record = api.world().tasks.awake(id); record && !record->attempts.empty()) {
+        co_await start_attempts(api, id, spawned);
+        co_return api.reply(id, std::move(spawned));
+    }
     auto reply = api.reply(id, spawned);
     if (spawned.spawn_error.empty()) spawned.spawn_error = co_await api.runner().exits.failed_start(id);
     if (spawned.spawn_error.empty()) co_return reply;

@@ -91,7 +91,7 @@ Names additions(const std::string& before, const std::string& now) {
 TEST_CASE("the shipped default workflow validates and is the map that it promises") {
     const auto definition = loaded(content("workflows/default.yml"), "default");
     CHECK(definition.initial().name == "pending");
-    CHECK(definition.targets_from("pending") == Names{"planning", "clarification", "cancelled", "done"});
+    CHECK(definition.targets_from("pending") == Names{"planning", "clarification", "delegated", "cancelled", "done"});
     CHECK(definition.targets_from("planning") ==
           Names{"working", "clarification", "stuck", "delegated", "cancelled", "done"});
     CHECK(definition.targets_from("clarification") == Names{"planning", "working", "cancelled", "done"});
@@ -155,6 +155,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[19]",  // sub-tasks
                          "transitions[20]",
                          "transitions[21]",
+                         "transitions[22]",  // attempts
                          "exit_monitoring.rules[0].has_artifact.fresh",
                          "exit_monitoring.rules[0].has_artifact.comments",
                          "exit_monitoring.rules[2].has_artifact.fresh",
