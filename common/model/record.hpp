@@ -190,6 +190,19 @@ struct NativeSession {
     bool operator==(const NativeSession&) const = default;
 };
 
+/// The work with which the task began, if it began with that of another task (`orange fork`) or of a person's worktree
+/// (`orange create --from-session`), and the conversation that its first worker continues in a copy.
+struct ForkedWork {
+    TaskId task;         ///< empty: the work was in a person's worktree
+    std::string commit;  ///< with the uncommitted work; the branch begins at it
+    std::string base;    ///< the last commit that is not of that work
+    std::optional<NativeSession> talk = {};
+    RunId run = {};  ///< the run that continues the copy; empty: none has begun yet
+
+    void describe(auto& v);
+    bool operator==(const ForkedWork&) const = default;
+};
+
 /// A message for an agent. A message is kept until it is typed; the last few stay longer, until the agent has taken
 /// them, and for people to read.
 struct Message {
@@ -382,6 +395,7 @@ struct TaskRecord {
     std::string attempt = {};    ///< of a sub-task that is an attempt: its name
     bool unpicked = false;       ///< an attempt, and another one was picked
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
+    std::optional<ForkedWork> forked = {};
 
     void describe(auto& v);
 

@@ -113,6 +113,14 @@ void NativeSession::describe(auto& v) {
     v.sparse("transcript", transcript, "the program's file of it, where an event named one");
 }
 
+void ForkedWork::describe(auto& v) {
+    v.sparse("task", task, "the task whose work it was; absent: it was in a person's worktree");
+    v.required("commit", commit, "with what was not committed; the branch begins there");
+    v.optional("base", base, "the last commit that is not of that work");
+    v.sparse("talk", talk, "the conversation of which the first worker continues a copy; absent: none came along");
+    v.sparse("run", run, "the run that continues the copy; absent: none has begun");
+}
+
 void Message::describe(auto& v) {
     v.optional("id", id, "the message's id");
     v.optional("to", to, "worker or reviewer");
@@ -264,6 +272,7 @@ void TaskRecord::describe(auto& v) {
     v.sparse("attempt", attempt, "its name, if it is one of the attempts of its parent");
     v.sparse("unpicked", unpicked, "another one of these attempts was picked");
     v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
+    v.sparse("forked", forked, "the work of another task, or of a person's worktree, with which it began");
 }
 
 }  // namespace orange

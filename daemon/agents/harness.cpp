@@ -45,9 +45,17 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"role", request.role},
             {"task_file", request.task_file},
             {"session", request.session},
+            {"from", request.from},
             {"shipped", request.shipped},
             {"events", request.events},
             {"talk_dir", request.talk_dir}};
+}
+
+/// Returns the value of {session_args}. A copy that Orange has made of a conversation is continued like any other.
+std::vector<std::string> session_args(const Session& session, const LaunchRequest& request) {
+    if (!request.from.empty() && session.copy.empty()) return session.fork;
+    if (request.session.empty()) return {};
+    return request.resume || !request.from.empty() ? session.resume : session.start;
 }
 
 /// Returns the texts once for each check, with the check's command line put in.
@@ -130,6 +138,17 @@ std::string Harness::how_to_install() const {
     return install_hint.empty() ? "" : "; " + install_hint;
 }
 
+Result<std::string> copied_conversation(std::string text, const std::map<std::string, std::string>& members) {
+    const auto end = text.find('\n');
+    auto first = Json::parse(text.substr(0, end), nullptr, false);
+    if (end == std::string::npos || !first.is_object()) {
+        return invalid("the first line of the conversation's file is not as the definition of its program says");
+    }
+    for (const auto& [name, value] : members) first[name] = value;
+    text.replace(0, end, dump(first));
+    return text;
+}
+
 std::string session_in(std::string_view list, const std::string& folder, Timestamp since, const Session& session) {
     const auto real = [](const std::string& path) {
         std::error_code failed;
@@ -181,7 +200,7 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
         } else if (argument == "{trust_args}") {
             if (request.trusted) add(harness.trust.args);
         } else if (argument == "{session_args}") {
-            if (!request.session.empty()) add(request.resume ? harness.session.resume : harness.session.start);
+            add(session_args(harness.session, request));
         } else if (argument == "{event_args}") {
             const bool in_inbox = request.permits_in_inbox && !harness.permits.args.empty();
             add(in_inbox ? harness.permits.args : harness.events.args);

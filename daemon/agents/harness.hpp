@@ -112,6 +112,13 @@ struct PermitSigns {
     bool are_asked() const { return !allow.empty(); }
 };
 
+/// The pattern of a file. The path down to `root` may have links, the rest has none.
+struct FilePattern {
+    std::string root;   ///< an item of config_binds; of usage.file also {run_folder}, {talk_dir} or {transcript}
+    std::string below;  ///< components with {session}, {session_8} and "*"
+    bool operator==(const FilePattern&) const = default;
+};
+
 /// The ways to continue an earlier conversation of the program. {session} inside is the conversation's name.
 struct Session {
     std::vector<std::string> start;   ///< replaces {session_args} for a new one, whose name Orange chooses
@@ -121,8 +128,16 @@ struct Session {
     std::vector<std::string> list;    ///< makes the program print its conversations (session_in)
     bool typed = false;               ///< the prompt on the command line is lost when it continues
     std::string form;                 ///< of the program's ids: "uuid", or a text with one "*"; empty: any
+    /// Replaces {session_args} to continue a copy of the conversation {from} in another folder. {session} is the name
+    /// of the copy, if there is `start`.
+    std::vector<std::string> fork = {};
+    /// Instead of `fork`: the members of the first line that differ in a copy of the conversation's file. `resume`
+    /// continues the copy.
+    std::map<std::string, std::string> copy = {};
+    std::vector<FilePattern> files = {};  ///< where the program keeps those that were begun without Orange
 
     bool can_resume() const { return !resume.empty(); }
+    bool can_fork() const { return !fork.empty() || !copy.empty(); }
     /// True for an id that has the form and is safe as a command-line argument.
     bool permits(std::string_view id) const;
 };
@@ -130,12 +145,7 @@ struct Session {
 /// The lines in which the program writes what it uses (usage.hpp). Members are dotted paths into a line of JSON; a name
 /// that ends in "?" is left out of the path if there is no such member.
 struct UsageSigns {
-    /// The pattern of a file. The path down to `root` may have links, the rest has none.
-    struct File {
-        std::string root;   ///< an item of config_binds, {run_folder}, {talk_dir} or {transcript}
-        std::string below;  ///< components with {session}, {session_8} and "*"
-        bool operator==(const File&) const = default;
-    };
+    using File = FilePattern;
     /// The used part of its account's window.
     struct Window {
         std::map<std::string, std::string> each;  ///< members that a line has to have, and their texts
@@ -240,6 +250,9 @@ std::string model_note(const Harness& harness, const std::string& model);
 /// permissions.
 std::string argv_name(const Harness& harness, const std::string& permissions);
 
+/// Returns the text of a conversation's file with these members of its first line. Fails if that is no object of JSON.
+Result<std::string> copied_conversation(std::string text, const std::map<std::string, std::string>& members);
+
 /// Returns the id of the conversation that was the first to begin in that folder at that time or after it. `list` is a
 /// JSON list of objects with `id`, `directory` and `created`, in milliseconds. Ids that `session` does not permit do
 /// not count. Empty if there is none.
@@ -331,6 +344,7 @@ struct LaunchRequest {
     std::vector<std::string> checks;  ///< the project's checks, each a command line
     std::string session;              ///< name of the program's conversation; empty: none
     bool resume = false;              ///< continue that conversation
+    std::string from = {};            ///< continue a copy of this one, which gets the name `session`
     std::string shipped = {};         ///< the folder of the shipped definitions and their files
     std::string events = {};          ///< the file for the program's events
     bool permits_in_inbox = false;    ///< `permits.args` instead of `events.args`

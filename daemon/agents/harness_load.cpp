@@ -76,6 +76,7 @@ class Loader : DefinitionReader {
         check_lists();
         check_reads();
         check_usage();
+        check_session_files();
         if (has_problems()) return failure();
         return std::move(harness_);
     }
@@ -529,7 +530,10 @@ class Loader : DefinitionReader {
                  {"list", [&](const Node& args) { list(args, "session.list", session.list); }},
                  {"prompt", [&](const Node& how) { read_session_prompt(how); }},
                  {"form", [&](const Node& form) { read_session_form(form); }},
-                 {"file", [&](const Node& file) { text(file, "session.file", session.file); }}});
+                 {"file", [&](const Node& file) { text(file, "session.file", session.file); }},
+                 {"fork", [&](const Node& args) { list(args, "session.fork", session.fork); }},
+                 {"copy", [&](const Node& members) { read_conditions(members, "session.copy", session.copy); }},
+                 {"files", [](const Node&) {}}});  // check_session_files()
         const int sources =
             (session.start.empty() ? 0 : 1) + (session.variable.empty() ? 0 : 1) + (session.list.empty() ? 0 : 1);
         if (session.resume.empty() || sources != 1) {
@@ -541,6 +545,58 @@ class Loader : DefinitionReader {
                 continue;
             problem(node.place, "session.start and session.resume must contain {session}");
         }
+        check_fork(node);
+    }
+
+    void check_fork(const Node& node) {
+        const auto& session = harness_.session;
+        const auto has = [&](const char* name) {
+            return std::ranges::any_of(session.fork, [&](const auto& each) { return mentions(each, name); });
+        };
+        if (!session.fork.empty() && (!has("from") || has("session") != !session.start.empty())) {
+            problem(node.place,
+                    "session.fork must contain {from}, the conversation, and with session.start also {session}, the "
+                    "name of the copy");
+        }
+        if (!session.fork.empty() && !session.copy.empty()) {
+            problem(node.place, "session needs only one of fork and copy");
+        }
+        const bool is_named = !session.file.empty() && !session.start.empty();
+        if (!session.copy.empty() && !is_named) {
+            problem(node.place, "session.copy needs session.start and session.file, which name the copy");
+        }
+    }
+
+    /// Called when config_binds is known.
+    void check_session_files() {
+        const auto* session = root_.find("session");
+        const auto* files = session == nullptr ? nullptr : session->find("files");
+        if (files == nullptr) return;
+        if (!files->is_sequence() || files->items.empty()) {
+            return problem(files->place, "session.files must be a list of patterns");
+        }
+        for (const auto& item : files->items) {
+            std::string pattern;
+            if (!text(item, "each item of session.files", pattern)) continue;
+            const auto file = pattern_below(pattern, harness_.config_binds);
+            if (!file || file->below.find("{session}") == std::string::npos) {
+                problem(item.place, pattern +
+                                        " of session.files must begin with an item of config_binds, and have {session} "
+                                        "below it");
+                continue;
+            }
+            harness_.session.files.push_back(*file);
+        }
+    }
+
+    /// Returns the pattern with the longest of `roots` that it begins with; nullopt if it begins with none.
+    static std::optional<FilePattern> pattern_below(const std::string& pattern, const List& roots) {
+        std::string root;
+        for (const auto& each : roots) {
+            if (each.size() > root.size() && pattern.starts_with(each + "/")) root = each;
+        }
+        if (root.empty()) return std::nullopt;
+        return FilePattern{root, pattern.substr(root.size() + 1)};
     }
 
     void read_session_prompt(const Node& node) {
@@ -649,17 +705,14 @@ class Loader : DefinitionReader {
     void check_usage_file(const std::string& pattern, const Place& place) {
         List roots = harness_.config_binds;
         for (const char* folder : {"{run_folder}", "{talk_dir}", "{transcript}"}) roots.emplace_back(folder);
-        std::string root;
-        for (const auto& each : roots) {
-            if (each.size() > root.size() && pattern.starts_with(each + "/")) root = each;
-        }
-        if (root.empty()) {
+        const auto file = pattern_below(pattern, roots);
+        if (!file) {
             return problem(place, pattern +
                                       " of usage.file must begin with an item of config_binds, or with {run_folder}, "
                                       "{talk_dir} or {transcript}, and go on below it");
         }
-        const auto below = pattern.substr(root.size() + 1);
-        const bool is_beside = root == "{transcript}";
+        const auto& below = file->below;
+        const bool is_beside = file->root == "{transcript}";
         for (const auto name : split(below, '/')) {
             if (!name.empty() && name != "." && name != "..") continue;
             problem(place, pattern + R"( of usage.file must not have an empty name, "." or ".." in it)");
@@ -681,7 +734,7 @@ class Loader : DefinitionReader {
         if (!is_beside && harness_.events.transcript.empty() && !has_session) {
             problem(place, pattern + " of usage.file has no {session}, so it would count the files of other agents");
         }
-        harness_.usage.files.push_back({root, below});
+        harness_.usage.files.push_back(*file);
     }
 
     void read_checks(const Node& node) {

@@ -37,6 +37,7 @@ struct StartRequest {
     std::string session;              ///< name for a new session
     std::string in_session;           ///< id of the session to open a window in; empty: a new one
     std::string native_session = {};  ///< the name of its program's conversation, if Orange chose it
+    bool forks = false;               ///< it continues a copy of another task's conversation
     std::string events = {};          ///< the file for its program's events; empty: none
     std::string inbox = {};           ///< the file from which its program reads messages; empty: they are typed
     std::string typed = {};           ///< the prompt, for a program that loses it on its command line

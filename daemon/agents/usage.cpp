@@ -243,6 +243,21 @@ void take_off(std::vector<UsageRow>& rows, const UsageRow& row) {
 
 }  // namespace
 
+std::vector<Path> conversation_files(FileSystem& files, const Harness& harness, const Environment& env,
+                                     const std::string& id) {
+    std::vector<Path> all;
+    const std::vector<std::string> ids = {id};
+    const UsageSource source{harness, env, {}, {}, {}, {}, {}, ids, {}};
+    for (const auto& pattern : harness.session.files) {
+        const Path root = root_of(pattern, source);
+        if (root.empty()) continue;
+        Search search(files, root, ids, harness.session);
+        const auto components = split(pattern.below, '/');
+        for (const auto& below : search.find({}, components)) all.push_back(root / below);
+    }
+    return all;
+}
+
 bool UsageReader::read(FileSystem& files, const UsageSource& source) {
     constexpr std::size_t k_least = 4096;
     if (!source.harness.usage.are_told()) return false;

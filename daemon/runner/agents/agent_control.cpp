@@ -217,6 +217,11 @@ void AgentControl::forget_run(TaskRecord& record, Role role) {
     runner_.activities.close(record, role);
 }
 
+void AgentControl::forget_unbegun(TaskRecord& record, Role role) {
+    if (const auto* run = record.run_of(role)) forget_copy(record, run->run);
+    forget_run(record, role);
+}
+
 Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_await settle_starting(record);
     drop_held(record, role);
@@ -292,7 +297,7 @@ Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
             started_(record.task.id, *adopted);
         } else if (adopted.error().code == ErrorCode::not_found) {
             co_await runner_.placements.leave(record, starting);
-            forget_run(record, role);
+            forget_unbegun(record, role);
         } else {
             co_return;  // tmux does not answer: leave the run as it is
         }

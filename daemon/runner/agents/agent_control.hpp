@@ -39,6 +39,13 @@ std::vector<std::string> harnesses_of(const World& world, const engine::Definiti
 /// Returns the harnesses of the workflow's reviewers, each once, in the order of the states; none without a reviewer.
 std::vector<std::string> reviewers_of(const World& world, const engine::Definition& definition, const Task& task);
 
+/// Notes that the run has not begun: if it was to continue a copy of a conversation, the next run does.
+inline void forget_copy(TaskRecord& record, const RunId& run) {
+    if (!record.forked || record.forked->run != run) return;
+    record.forked->run = {};
+    std::erase_if(record.sessions, [](const NativeSession& each) { return each.role == Role::worker; });
+}
+
 /// An order to start a role's agent. Its harness is that of the task's status.
 struct SpawnOrder {
     Role role = Role::worker;
@@ -161,6 +168,10 @@ class AgentControl : Owner {
     Awaitable<void> find_session(TaskRecord& record, Role role);
     static void drop_held(TaskRecord& record, Role role);
     void forget_run(TaskRecord& record, Role role);
+    /// Forgets a run that has never begun, also in the conversation that it was to continue.
+    void forget_unbegun(TaskRecord& record, Role role);
+    Result<void> continue_copy(const TaskRecord& record, const agents::HarnessEntry& harness, Role role,
+                               agents::LaunchRequest& launch) const;
     Awaitable<bool> reap_dead(TaskRecord& record, Role role);
     Result<void> hold(TaskRecord& record, const SpawnOrder& order);
     bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,

@@ -9,10 +9,12 @@
 #include "daemon/agents/binds.hpp"
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/login_environment.hpp"
+#include "daemon/agents/placeholders.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/reviewing.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/process/process_runner.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/placing/walls.hpp"
@@ -48,7 +50,9 @@ agents::StartRequest request_for(const TaskRecord& record, const SpawnOrder& ord
     request.project = record.task.project;
     request.earlier_hash = harness.earlier_hash;
     request.native_session = launch.session;
-    if (launch.resume && harness.harness.session.typed) request.typed = launch.prompt;
+    request.forks = !launch.from.empty();
+    const bool continues = launch.resume || request.forks;
+    if (continues && harness.harness.session.typed) request.typed = launch.prompt;
     auto& run = request.run;
     run.run = RunId{random_id(k_run_id_length)};
     run.role = order.role;
@@ -57,7 +61,7 @@ agents::StartRequest request_for(const TaskRecord& record, const SpawnOrder& ord
     run.model = launch.model.value_or("");
     run.prompt = order.prompt;
     run.intent = order.intent;
-    run.resumed = launch.resume;
+    run.resumed = continues;
     run.window_name = window_name(record, order.role);
     return request;
 }
@@ -67,6 +71,19 @@ struct LongPrompt {
     Path path;
     std::string text;
 };
+
+/// Returns the text of a conversation's file, which an agent may have replaced: no link is followed.
+Result<std::string> talk_text(FileSystem& files, const Path& file) {
+    constexpr std::size_t k_longest = std::size_t{256} << 20;
+    TRY(const auto folder, files.facts_of(file.parent_path()));
+    if (folder.kind != FileFacts::Kind::folder) {
+        return Error(ErrorCode::not_found, file.parent_path().string() + " is not a folder");
+    }
+    TRY(const auto facts, files.read_beneath(file.parent_path(), file.filename(), 0, 0));
+    if (facts.size > k_longest) return Error(ErrorCode::io, file.string() + " is longer than 256 MiB");
+    TRY(auto piece, files.read_beneath(file.parent_path(), file.filename(), 0, facts.size));
+    return std::move(piece.bytes);
+}
 
 /// Replaces a prompt that is too long by one that names a file in `folder`.
 std::optional<LongPrompt> set_long_prompt_aside(std::string& prompt, const Path& folder, const RunId& run) {
@@ -237,7 +254,40 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
     } else if (!harness.harness.session.start.empty()) {
         launch.session = random_uuid();
     }
+    if (!launch.resume) CO_TRY(continue_copy(record, harness, order.role, launch));
     co_return launch;
+}
+
+/// Lets the first worker of a forked task continue a copy of the conversation that came along. If the conversation is
+/// not there any more, the worker begins a new one.
+Result<void> AgentControl::continue_copy(const TaskRecord& record, const agents::HarnessEntry& harness, Role role,
+                                         agents::LaunchRequest& launch) const {
+    const auto& forked = record.forked;
+    const bool has_one = role == Role::worker && forked && forked->talk && forked->run.value.empty();
+    const auto& session = harness.harness.session;
+    if (!has_one || forked->talk->harness != harness.harness.name || !session.can_fork()) return {};
+    const auto& talk = *forked->talk;
+    if (!session.copy.empty()) {
+        const auto text = talk_text(world_.files, talk.transcript);
+        if (!text) {
+            log::warn("agents", "no conversation to copy: " + text.error().message, {{"task", record.task.id.value}});
+            return {};
+        }
+        TRY(agents::make_shown_folder(launch.talk_dir, "the folder for conversations"));
+        const std::map<std::string, std::string> values = {{"session", launch.session},
+                                                           {"worktree", launch.worktree},
+                                                           {"task_dir", launch.task_dir},
+                                                           {"talk_dir", launch.talk_dir}};
+        auto members = session.copy;
+        for (auto& [name, value] : members) value = agents::filled(value, values);
+        TRY(const auto copied, agents::copied_conversation(*text, members));
+        TRY(world_.files.replace(agents::filled(session.file, values), copied));
+    }
+    launch.from = talk.id;
+    const auto before = talk.worktree.empty() ? std::string("another worktree") : talk.worktree;
+    launch.prompt += "\n\nThe conversation so far was in " + before + ". From now on you work in " + launch.worktree +
+                     ", which has the same files, and you change nothing in the other folder.";
+    return {};
 }
 
 /// Completes the environment of the request, and checks that the program can start in it.
@@ -351,7 +401,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (!socket) {
         world_.launcher.drop_files(request, run_folder(record));
-        forget_run(record, order.role);
+        forget_unbegun(record, order.role);
         CO_TRY(turns_.try_save(record, Durability::atomic));
         co_return in_context("starting the " + name_text(order.role), socket.error());
     }
@@ -415,7 +465,8 @@ bool AgentControl::is_anothers(const TaskRecord& record, const engine::Definitio
 Result<void> AgentControl::note_starting(TaskRecord& record, const agents::StartRequest& request) {
     const auto role = request.run.role;
     watch_harness(world_, record, request.run, request.earlier_hash);
-    if (!request.run.resumed) {
+    if (request.forks) record.forked->run = request.run.run;
+    if (!request.run.resumed || request.forks) {
         std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == role; });
         if (!request.native_session.empty()) {
             record.sessions.push_back({role, request.run.harness, request.native_session, request.worktree});
@@ -424,7 +475,7 @@ Result<void> AgentControl::note_starting(TaskRecord& record, const agents::Start
     record.runs.push_back(request.run);
     unlisted_.erase({record.task.id.value, role});
     auto saved = turns_.try_save(record, Durability::atomic);
-    if (!saved) forget_run(record, role);  // no window was opened
+    if (!saved) forget_unbegun(record, role);  // no window was opened
     return saved;
 }
 
@@ -440,7 +491,7 @@ Awaitable<Result<agents::Started>> AgentControl::open_window(TaskRecord& record,
         if (run && run->pid != 0) co_return agents::Started{*run, {}};
         co_return started;
     }
-    forget_run(record, role);
+    forget_unbegun(record, role);
     turns_.save(record, Durability::atomic);
     co_return started;
 }

@@ -297,6 +297,7 @@ Awaitable<void> Exits::undo_start(TaskRecord record, End end) {
     if (!end.run.resumed) {  // its conversation has not begun either
         std::erase_if(record.sessions, [&](const auto& session) { return session.role == end.run.role; });
     }
+    forget_copy(record, end.run.run);
     auto text = "the " + role + " could not be started by the executor " + executor + ": " + why + "\n" +
                 to_start_again(record.task, executor);
     auto command = way_out_of(text);

@@ -194,6 +194,8 @@ inline TaskRecord full_record() {
     record.attempt = "claude 2";
     record.unpicked = true;
     record.near_told = "5000000 40000000 2026-11-21";
+    record.forked = ForkedWork{TaskId{"9c1dcDeFgHiJkLmNoPqR2"}, "0123456789abcdef", "fedcba9876543210",
+                               record.sessions.front(), RunId{"run1"}};
     record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;
     record.permits_asked = 3;
