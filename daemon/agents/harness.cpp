@@ -46,6 +46,7 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"task_file", request.task_file},
             {"session", request.session},
             {"from", request.from},
+            {"from_file", request.from_file},
             {"shipped", request.shipped},
             {"events", request.events},
             {"talk_dir", request.talk_dir}};
@@ -136,6 +137,14 @@ bool Harness::keeps_talk() const {
 std::string Harness::how_to_install() const {
     if (!install.empty()) return "\n  " + install;
     return install_hint.empty() ? "" : "; " + install_hint;
+}
+
+bool Session::forks_file() const {
+    return !copy.empty() || std::ranges::any_of(fork, [](const auto& each) { return mentions(each, "from_file"); });
+}
+
+bool Session::names_copy() const {
+    return !copy.empty() || std::ranges::any_of(fork, [](const auto& each) { return mentions(each, "session"); });
 }
 
 Result<std::string> copied_conversation(std::string text, const std::map<std::string, std::string>& members) {

@@ -128,8 +128,8 @@ struct Session {
     std::vector<std::string> list;    ///< makes the program print its conversations (session_in)
     bool typed = false;               ///< the prompt on the command line is lost when it continues
     std::string form;                 ///< of the program's ids: "uuid", or a text with one "*"; empty: any
-    /// Replaces {session_args} to continue a copy of the conversation {from} in another folder. {session} is the name
-    /// of the copy, if there is `start`.
+    /// Replaces {session_args} to continue a copy of the conversation {from}, whose file is {from_file}, in another
+    /// folder. {session} is the name of the copy, if Orange chooses it.
     std::vector<std::string> fork = {};
     /// Instead of `fork`: the members of the first line that differ in a copy of the conversation's file. `resume`
     /// continues the copy.
@@ -138,6 +138,10 @@ struct Session {
 
     bool can_resume() const { return !resume.empty(); }
     bool can_fork() const { return !fork.empty() || !copy.empty(); }
+    /// True if a copy needs the file of the conversation.
+    bool forks_file() const;
+    /// True if Orange chooses the name of a copy.
+    bool names_copy() const;
     /// True for an id that has the form and is safe as a command-line argument.
     bool permits(std::string_view id) const;
 };
@@ -345,6 +349,7 @@ struct LaunchRequest {
     std::string session;              ///< name of the program's conversation; empty: none
     bool resume = false;              ///< continue that conversation
     std::string from = {};            ///< continue a copy of this one, which gets the name `session`
+    std::string from_file = {};       ///< the file of that one
     std::string shipped = {};         ///< the folder of the shipped definitions and their files
     std::string events = {};          ///< the file for the program's events
     bool permits_in_inbox = false;    ///< `permits.args` instead of `events.args`

@@ -553,10 +553,11 @@ class Loader : DefinitionReader {
         const auto has = [&](const char* name) {
             return std::ranges::any_of(session.fork, [&](const auto& each) { return mentions(each, name); });
         };
-        if (!session.fork.empty() && (!has("from") || has("session") != !session.start.empty())) {
-            problem(node.place,
-                    "session.fork must contain {from}, the conversation, and with session.start also {session}, the "
-                    "name of the copy");
+        if (!session.fork.empty() && !has("from") && !has("from_file")) {
+            problem(node.place, "session.fork must contain {from}, the conversation, or {from_file}, its file");
+        }
+        if (has("session") && session.start.empty()) {
+            problem(node.place, "session.fork has {session}, which needs session.start: else Orange chooses no name");
         }
         if (!session.fork.empty() && !session.copy.empty()) {
             problem(node.place, "session needs only one of fork and copy");
@@ -579,10 +580,11 @@ class Loader : DefinitionReader {
             std::string pattern;
             if (!text(item, "each item of session.files", pattern)) continue;
             const auto file = pattern_below(pattern, harness_.config_binds);
-            if (!file || file->below.find("{session}") == std::string::npos) {
+            const auto names = [&](const char* word) { return file->below.find(word) != std::string::npos; };
+            if (!file || (!names("{session}") && !names("{session_8}"))) {
                 problem(item.place, pattern +
                                         " of session.files must begin with an item of config_binds, and have {session} "
-                                        "below it");
+                                        "or {session_8} below it");
                 continue;
             }
             harness_.session.files.push_back(*file);

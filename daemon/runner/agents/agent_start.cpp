@@ -284,6 +284,8 @@ Result<void> AgentControl::continue_copy(const TaskRecord& record, const agents:
         TRY(world_.files.replace(agents::filled(session.file, values), copied));
     }
     launch.from = talk.id;
+    launch.from_file = talk.transcript;
+    if (!session.names_copy()) launch.session.clear();  // its program chooses it
     const auto before = talk.worktree.empty() ? std::string("another worktree") : talk.worktree;
     launch.prompt += "\n\nThe conversation so far was in " + before + ". From now on you work in " + launch.worktree +
                      ", which has the same files, and you change nothing in the other folder.";
