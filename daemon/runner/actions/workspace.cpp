@@ -20,10 +20,19 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
         if (!entry) continue;  // the start of the agent reports what is wrong
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());
     }
-    CO_TRY(auto acquired, co_await world.pool.acquire(project, record.task, std::move(exclude)));
+    auto task = record.task;
+    const bool begins_forked = record.forked && record.branch_start.empty();
+    if (begins_forked) task.base = record.forked->commit;
+    CO_TRY(auto acquired, co_await world.pool.acquire(project, std::move(task), std::move(exclude)));
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;
     if (record.branch_start.empty()) record.branch_start = acquired.branch_start;
+    if (begins_forked) {  // the commits since then count as the task's own
+        if (!record.forked->base.empty()) record.branch_start = record.forked->base;
+        auto repository = project.path;
+        auto id = record.task.id;
+        co_await let_go_of_work(world, std::move(repository), std::move(id));
+    }
     (void)co_await note_programs(world, record);
     co_return std::move(acquired.notes);
 }

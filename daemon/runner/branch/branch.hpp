@@ -127,6 +127,29 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record);
 /// there is no work.
 Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, std::string branch);
 
+/// Returns the commit that restore_work() would make a branch of; empty if the ended task has left none.
+Awaitable<Result<std::string>> commit_of_ended(World& world, TaskRecord record);
+
+/// The work of a task or of a person, for another task to begin with.
+struct WorkToFork {
+    std::string commit;            ///< with everything that was not committed, but for ignored files
+    std::string base = {};         ///< the last commit that the branch shares with the one that it is compared with
+    bool has_uncommitted = false;  ///< `commit` is one for the uncommitted work
+};
+
+/// Returns the work of a task, whose agents may go on meanwhile. Its files, index, branch and refs do not change.
+/// not_found if it has none yet.
+Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record);
+/// Returns likewise the work in a worktree, without `base`. `message`: of the commit for what is not committed.
+Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::string message);
+/// Returns the last commit that `commit` shares with the branch that the task is compared with; empty if there is none.
+Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, std::string commit);
+
+/// Keeps the commit with which the task begins, as a ref of Orange's, until the task has its branch.
+Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit);
+/// Removes that ref.
+Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id);
+
 // An agent in a worktree can change what git runs in all worktrees, and the addresses to which git sends. Orange does
 // not prevent that (docs/security.md), but shows it to the human.
 

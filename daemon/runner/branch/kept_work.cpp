@@ -41,12 +41,17 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
         if (name == "wip") kept.wip = commit;
         if (name == "merged") kept.merged = commit;
         if (name == "ignored") kept.ignored = commit;
-        if (name == "wip" || name == "merged" || name == "ignored") continue;
+        if (name == "wip" || name == "merged" || name == "ignored" || name == "fork") continue;
         // All refs of a repository that was inside the worktree are below one name.
         auto ref = own + "/" + std::string(name.substr(0, name.find('/')));
         if (kept.others.empty() || kept.others.back() != ref) kept.others.push_back(std::move(ref));
     }
     co_return kept;
+}
+
+/// Returns the commit with all of the work; empty if nothing is kept.
+std::string commit_with_all(const KeptWork& kept) {
+    return !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
 }
 
 GitCommand in_repository(const KeptWork& kept, std::vector<std::string> args) {
@@ -112,6 +117,11 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
     co_return notes;
 }
 
+Awaitable<Result<std::string>> commit_of_ended(World& world, TaskRecord record) {
+    CO_TRY(const auto kept, co_await look_for_work(world, record));
+    co_return commit_with_all(kept);
+}
+
 Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, std::string branch) {
     const auto& task = record.task;
     if (!store::has_ended(record)) {
@@ -123,7 +133,7 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     RestoredWork restored;
     restored.branch = branch.empty() ? task.branch + "-restored" : branch_name(branch);
     note_branch(branch, restored.notes);
-    restored.commit = !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
+    restored.commit = commit_with_all(kept);
     if (restored.commit.empty()) {
         co_return Error(ErrorCode::not_found, "task " + task.id.value +
                                                   " left no branch and no uncommitted work. To create it again:\n"

@@ -1,0 +1,96 @@
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/private_index.hpp"
+#include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/merging/merge_target.hpp"
+
+/// Collects the work with which a new task begins, and changes nothing of it: what is not committed becomes a commit by
+/// way of a private index, and only a ref of Orange's holds that commit until the new task has its branch.
+namespace orange {
+namespace {
+
+GitCommand git_in(git::Place place, std::vector<std::string> args) {
+    GitCommand command;
+    command.place = std::move(place);
+    command.args = std::move(args);
+    return command;
+}
+
+Awaitable<Result<std::string>> first_of(World& world, git::Place place, std::vector<std::string> args) {
+    auto command = git_in(std::move(place), std::move(args));
+    CO_TRY(const auto text, co_await git_output(world.git, std::move(command)));
+    co_return std::string(trim(text));
+}
+
+std::string ref_of(const TaskId& id) {
+    return "refs/orange/" + id.value + "/fork";
+}
+
+}  // namespace
+
+Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::string message) {
+    WorkToFork work;
+    CO_TRY(work.commit, co_await git::commit_of(world.git, worktree, "HEAD"));
+    if (work.commit.empty()) {
+        co_return Error(ErrorCode::conflict, worktree.path() + " is on a branch without a commit, so no task can begin "
+                                                               "with its work. Commit something there first");
+    }
+    CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
+    if (!dirty) co_return work;
+    std::vector<std::string> of_head = {"rev-parse", "--verify", work.commit + "^{tree}"};
+    CO_TRY(const auto before, co_await first_of(world, worktree, std::move(of_head)));
+    CO_TRY(const auto tree, co_await git::tree_of_files(world.git, worktree));
+    if (tree == before) co_return work;  // all that is unusual is in the index
+    std::vector<std::string> parents = {work.commit};
+    CO_TRY(work.commit,
+           co_await git::commit_tree(world.git, worktree, tree, std::move(parents), std::move(message)));
+    work.has_uncommitted = true;
+    co_return work;
+}
+
+Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record) {
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    const auto& id = record.task.id.value;
+    WorkToFork work;
+    if (store::has_ended(record)) {
+        CO_TRY(work.commit, co_await commit_of_ended(world, record));
+    } else if (record.task.workspace) {
+        CO_TRY(auto worktree, co_await open_worktree(world, record));
+        CO_TRY(work, co_await work_in(world, std::move(worktree), "Uncommitted work of task " + id));
+    } else {
+        CO_TRY(work.commit,
+               co_await git::commit_of(world.git, project.path, "refs/heads/" + record.task.branch));
+    }
+    if (work.commit.empty()) {
+        co_return Error(ErrorCode::not_found,
+                        "task " + id + " has no work yet with which another one could begin. To create one like it:\n" +
+                            "  orange task create --like " + id);
+    }
+    CO_TRY(work.base, co_await base_of_work(world, record, work.commit));
+    co_return work;
+}
+
+Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, std::string commit) {
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    auto target = record.task.base.value_or("");
+    if (target.empty()) {
+        CO_TRY(target, co_await target_ref(world, record, project));
+    }
+    auto merge_base = git_in(project.path, {"merge-base", target, commit});
+    const auto base = co_await git_output(world.git, std::move(merge_base));
+    co_return base ? std::string(trim(*base)) : std::string();
+}
+
+Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit) {
+    auto update = git_in(repository, {"update-ref", "-m", "orange: fork", ref_of(id), commit});
+    CO_TRY(co_await git_output(world.git, std::move(update)));
+    co_return Result<void>{};
+}
+
+Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id) {
+    auto remove = git_in(std::move(repository), {"update-ref", "-d", ref_of(id)});
+    (void)co_await git_output(world.git, std::move(remove));  // a left-over ref does no harm
+}
+
+}  // namespace orange
