@@ -27,6 +27,8 @@ constexpr const char* k_create_examples =
     "                                        (at most once a week)\n"
     "  orange create --from-issue 12\n"
     "  orange create --like 4f2a\n"
+    "  orange create --harness claude --from-session 0b1c7a3e-5d6f-4a2b-9c8d-7e6f5a4b3c2d\n"
+    "                                        (go on with a conversation of yours)\n"
     "  orange create --file ~/shot.png \"The total is cut off, see the picture\"\n"
     "  orange create --from-file tasks.md --no-spawn\n"
     "  orange create --branch total --base release-2 \"Round the total there too\"\n"
@@ -83,6 +85,10 @@ Action task_create(CLI::App& app) {
         ->type_name("ID");
     text(app, "--like", a->params.like,
          "Create it like this task: what is not given (summary, context, workflow, agents, executor) is as there")
+        ->type_name("ID");
+    text(app, "--from-session", a->params.from_session,
+         "Go on with a copy of a conversation that you began in this folder without Orange, and with the files of this "
+         "folder, also those that are not committed; nothing changes in it")
         ->type_name("ID");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange spawn` starts it later");
     app.footer(k_create_examples);
@@ -511,6 +517,30 @@ Action task_restore(CLI::App& app) {
         "them. Ignored files that were kept (setting keep_ignored) are written into the task's folder.");
     return [params](Context& context) { return commands::task_restore(context, *params); };
 }
+Action task_fork(CLI::App& app) {
+    auto params = std::make_shared<rpc::TaskFork>();
+    id(app, params->id);
+    text(app, "--harness", params->harness, "Agent that does the work; default: the same as there");
+    text(app, "--review-harness", params->review_harness, "Agent that reviews the work; likewise");
+    text(app, "--effort", params->effort, "Effort of the worker; the values depend on the harness");
+    text(app, "--review-effort", params->review_effort, "Effort of the reviewer");
+    text(app, "--model", params->model, "Model of the worker, as its program names it");
+    text(app, "--review-model", params->review_model, "Model of the reviewer");
+    app.add_option("--summary", params->summary, "What to do, in one line; default: the same as there");
+    text(app, "-m,--message", params->message,
+         "What the agent is to do differently (Markdown); - reads standard input");
+    app.add_flag("--no-spawn", params->no_spawn, "Do not start an agent; `orange spawn` starts it later");
+    app.footer(
+        "Creates a task that begins with all files of this one, also those that are not committed, and with its "
+        "TASK.md as context. It runs where this one does. The worker of the new task continues a copy of the "
+        "conversation, if it is the same program and the program can do that: claude, codex, gemini and pi. The task "
+        "itself goes on, and nothing of it changes.\n\n"
+        "Examples:\n"
+        "  orange fork 4f2a\n"
+        "  orange fork 4f2a --message \"Do it without the new library\"\n"
+        "  orange fork 4f2a --harness codex");
+    return [params](Context& context) { return commands::task_fork(context, *params); };
+}
 Action task_delete(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskDelete>>();
     id(app, a->params.id);
@@ -568,6 +598,7 @@ constexpr Command k_task_commands[] = {
      only_id<rpc::TaskUpdateBranch, commands::task_update_branch>},
     {"task", "cancel", "End the task without merging", task_cancel},
     {"task", "restore", "Create a branch from the work of an ended task", task_restore},
+    {"task", "fork", "Create a task that begins with the work of this one", task_fork},
     {"task", "delete", "Delete the task and its files", task_delete},
 };
 

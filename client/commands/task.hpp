@@ -83,6 +83,7 @@ Result<std::vector<std::string>> tasks_to_merge(Context& context);
 Status task_create_pr(Context& context, rpc::TaskCreatePr params);
 Status task_update_branch(Context& context, rpc::TaskUpdateBranch params);
 Status task_restore(Context& context, rpc::TaskRestore params);
+Status task_fork(Context& context, rpc::TaskFork params);
 Status task_cancel(Context& context, rpc::TaskCancel params, bool yes);
 Status task_delete(Context& context, rpc::TaskDelete params, bool yes);
 

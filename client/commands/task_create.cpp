@@ -176,6 +176,8 @@ Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std:
         return {ErrorCode::invalid_argument, "--branch names one branch, but --from-file makes many tasks"};
     if (params.id || params.key)
         return {ErrorCode::invalid_argument, "--id names one task, but --from-file makes many tasks"};
+    if (params.from_session)
+        return {ErrorCode::invalid_argument, "--from-session names one conversation, but --from-file makes many tasks"};
     TRY(const auto markdown, named_text(*from.file));
     auto texts = tasks_in(markdown);
     if (!texts)
@@ -215,8 +217,19 @@ Status task_create(Context& context, rpc::TaskCreate params, const std::vector<s
     if (params.context) {
         TRY(params.context, text_argument(*params.context));
     }
-    complete_with_cwd(context, params, params.project.has_value());
+    complete_with_cwd(context, params, params.project.has_value() && !params.from_session);
     return print_started(context, create_task(context, params, uploads), note);
+}
+
+Status task_fork(Context& context, rpc::TaskFork params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    if (params.message) {
+        TRY(params.message, text_argument(*params.message));
+    }
+    params.new_id = random_id(k_task_id_length);
+    params.caller = caller_environment();
+    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
+    return print_started(context, call_with_caller(call, written(params), {}));
 }
 
 }  // namespace orange::commands

@@ -477,6 +477,7 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     for (const auto& each : task.blockers) {
         if (each.id == known.on.value) fields.more("built on", each.short_id + "  " + each.summary);
     }
+    if (reply.fork_of) fields.more("fork of", reply.fork_of->short_id + "  " + reply.fork_of->summary);
     if (reply.parent) fields.more("part of", reply.parent->short_id + "  " + reply.parent->summary);
     if (!reply.children.empty()) {
         fields.more("sub-tasks", children_count(task) + " done: " + related_text(reply.children));

@@ -34,6 +34,7 @@ struct TaskCreate : Choices {
     std::optional<std::string> base;
     std::optional<std::string> on;
     std::vector<std::string> attempts;
+    std::optional<std::string> from_session;
     bool name_branch = false;
     bool add_project = false;
     CallerEnvironment caller;
@@ -69,6 +70,9 @@ struct TaskCreate : Choices {
         v.sparse("attempts", attempts,
                  "several agents try the same task, each in a sub-task: at least two of HARNESS[/MODEL][:EFFORT] "
                  "(human)");
+        v.optional("from_session", from_session,
+                   "id of a conversation that was begun without Orange in cwd: the worker continues a copy of it, and "
+                   "the branch begins with the files of cwd's worktree (human)");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
         caller.describe(v);
@@ -304,6 +308,36 @@ struct TaskRestore : TaskSelector {
             v.optional("notes", notes, "sentences for a human");
         }
     };
+};
+
+struct TaskFork : TaskSelector {
+    static constexpr const char* k_name = "task.fork";
+    using Reply = TaskReply;
+    std::optional<std::string> new_id;
+    std::optional<std::string> harness;
+    std::optional<std::string> review_harness;
+    std::optional<std::string> effort;
+    std::optional<std::string> review_effort;
+    std::optional<std::string> model;
+    std::optional<std::string> review_model;
+    std::string summary;
+    std::optional<std::string> message;
+    bool no_spawn = false;
+    CallerEnvironment caller;
+    void describe(auto& v) {
+        TaskSelector::describe(v);
+        v.optional("new_id", new_id, "the new task's id, made by the caller: a repeated call makes no second task");
+        v.optional("harness", harness, "which agent works; else the same as there");
+        v.optional("review_harness", review_harness, "which agent reviews; else the same as there");
+        v.optional("effort", effort, "the worker's effort; else, with the same harness, as there");
+        v.optional("review_effort", review_effort, "the reviewer's effort; likewise");
+        v.optional("model", model, "the worker's model; likewise");
+        v.optional("review_model", review_model, "the reviewer's model; likewise");
+        v.optional("summary", summary, "what is to be done, one line; empty: as there");
+        v.optional("message", message, "Markdown for the agent, in front of the other task's context");
+        v.sparse("no_spawn", no_spawn, "only create; wait for task.spawn");
+        caller.describe(v);
+    }
 };
 
 struct TaskCancel : TaskSelector {

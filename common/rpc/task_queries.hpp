@@ -184,6 +184,7 @@ struct TaskShow : TaskSelector {
         std::optional<ChangeCounts> changes;
         std::vector<MessageView> messages;
         std::optional<RelatedTask> parent;
+        std::optional<RelatedTask> fork_of;
         std::vector<RelatedTask> children;
         std::vector<AgentUse> agents;
         std::map<std::string, std::string> harnesses;
@@ -199,6 +200,7 @@ struct TaskShow : TaskSelector {
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.optional("parent", parent, "the task that it is a part of");
+            v.optional("fork_of", fork_of, "the task with whose work it began");
             v.sparse("children", children, "its sub-tasks, oldest first");
             v.sparse("agents", agents, "what its living agents use of the machine");
             v.sparse("harnesses", harnesses, "which agent works in a status for which its workflow names another one");

@@ -33,23 +33,13 @@ Result<void> check_argument(const Harness& harness, const std::string& argument)
 }
 
 std::map<std::string, std::string> values_of(const LaunchRequest& request) {
-    return {{"prompt", request.prompt},
-            {"effort", request.effort.value_or("")},
-            {"model", request.model.value_or("")},
-            {"task_dir", request.task_dir},
-            {"worktree", request.worktree},
-            {"repo", request.repo},
-            {"git_dir", request.git_dir},
-            {"git_common", request.git_common},
-            {"summary", request.summary},
-            {"role", request.role},
-            {"task_file", request.task_file},
-            {"session", request.session},
-            {"from", request.from},
-            {"from_file", request.from_file},
-            {"shipped", request.shipped},
-            {"events", request.events},
-            {"talk_dir", request.talk_dir}};
+    return {
+        {"prompt", request.prompt},     {"effort", request.effort.value_or("")}, {"model", request.model.value_or("")},
+        {"task_dir", request.task_dir}, {"worktree", request.worktree},          {"repo", request.repo},
+        {"git_dir", request.git_dir},   {"git_common", request.git_common},      {"summary", request.summary},
+        {"role", request.role},         {"task_file", request.task_file},        {"session", request.session},
+        {"from", request.from},         {"from_file", request.from_file},        {"shipped", request.shipped},
+        {"events", request.events},     {"talk_dir", request.talk_dir}};
 }
 
 /// Returns the value of {session_args}. A copy that Orange has made of a conversation is continued like any other.

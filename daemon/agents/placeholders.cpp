@@ -8,10 +8,10 @@ namespace orange::agents {
 namespace {
 
 constexpr std::array<std::string_view, 26> k_placeholders = {
-    "prompt",   "effort",      "effort_args", "model",   "model_args", "trust_args", "session_args", "check_args",
-    "task_dir", "worktree",    "repo",        "git_dir", "git_common", "summary",    "role",         "session",
-    "check",    "check_rules", "task_file",   "shipped", "events",     "event_args", "event_rules",  "talk_dir",
-    "from",     "from_file"};
+    "prompt",     "effort",      "effort_args", "model",       "model_args", "trust_args", "session_args",
+    "check_args", "task_dir",    "worktree",    "repo",        "git_dir",    "git_common", "summary",
+    "role",       "session",     "check",       "check_rules", "task_file",  "shipped",    "events",
+    "event_args", "event_rules", "talk_dir",    "from",        "from_file"};
 constexpr std::string_view k_in_json = "_json";
 
 bool is_name_character(char c) {

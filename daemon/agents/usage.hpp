@@ -37,8 +37,8 @@ struct UsageSource {
     std::vector<std::string> counted = {};
 };
 
-/// Returns the files in which the program keeps a conversation that was begun without Orange (`session.files`). `env` is
-/// the environment of the agent.
+/// Returns the files in which the program keeps a conversation that was begun without Orange (`session.files`). `env`
+/// is the environment of the agent.
 std::vector<Path> conversation_files(FileSystem& files, const Harness& harness, const Environment& env,
                                      const std::string& id);
 

@@ -13,6 +13,7 @@ namespace orange::rpc {
 
 void Api::add_to(MethodTable& table) {
     add_task_create(table, *this);
+    add_task_fork(table, *this);
     add_task_methods(table, *this);
     add_merge_methods(table, *this);
     add_attempt_methods(table, *this);

@@ -117,6 +117,7 @@ Awaitable<Result<CommentsReply>> comments_at(Api& api, TaskRecord record, Call c
 
 /// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);
+void add_task_fork(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
 void add_attempt_methods(MethodTable& table, Api& api);
 void add_merge_methods(MethodTable& table, Api& api);

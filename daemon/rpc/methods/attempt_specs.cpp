@@ -104,6 +104,7 @@ Result<void> check_attempt_options(const TaskCreate& params) {
     add(params.branch.has_value(), "--branch");
     add(params.status.has_value(), "--status");
     add(params.on.has_value(), "--on");
+    add(params.from_session.has_value(), "--from-session");
     if (own.empty()) return attempt_specs(params.attempts) ? Result<void>{} : attempt_specs(params.attempts).error();
     return {ErrorCode::invalid_argument,
             "each attempt begins anew on a branch of its own, so a task with --attempts "

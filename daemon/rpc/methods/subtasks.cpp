@@ -40,6 +40,7 @@ std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRe
     add(params.base && *params.base != project.default_branch, "--base");
     add(params.on.has_value(), "--on");
     add(!params.attempts.empty(), "--attempts");
+    add(params.from_session.has_value(), "--from-session");
     add(params.no_spawn, "--no-spawn");
     add(params.ask_trust, "ask_trust");
     add(!params.trust.empty(), "trust");

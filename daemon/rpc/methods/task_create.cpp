@@ -19,6 +19,8 @@
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/rpc/methods/start_notes.hpp"
 #include "daemon/rpc/methods/subtasks.hpp"
+#include "daemon/rpc/methods/task_fork.hpp"
+#include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 #include "daemon/runner/placing/placement.hpp"
@@ -72,8 +74,15 @@ Result<store::RecordPtr> task_below(Api& api, const TaskCreate& params, const Dr
 }
 
 /// A sub-task runs where its parent does: else an agent could leave its executor by way of one.
-Result<void> choose_executor(Api& api, const TaskCreate& params, Draft& draft) {
+Result<void> choose_executor(Api& api, const TaskCreate& params, const std::optional<Origin>& origin, Draft& draft) {
     auto& task = draft.record.task;
+    if (origin && origin->like) {
+        const auto& old = origin->like->task;
+        task.executor = old.executor;
+        task.executor_hash = old.executor_hash;
+        task.executor_options = old.executor_options;
+        return {};
+    }
     TRY(const auto parent, task_below(api, params, draft));
     const auto settings = settings_of(api.world(), draft.project);
     Choices choices;
@@ -291,6 +300,31 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     co_return co_await check_branch(world, draft);
 }
 
+Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch,
+                                     std::string option = "--base") {
+    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, branch));
+    if (!state.exists()) co_return Result<void>{};
+    co_return Error(ErrorCode::invalid_argument, option + " is the start of a new branch, but branch " + branch +
+                                                     " already exists; omit " + option +
+                                                     ", or choose another --branch");
+}
+
+/// Chooses the branch of a task that begins with other work, which has to be a new one.
+Awaitable<Result<void>> choose_forked_branch(World& world, const TaskCreate& params, const Origin& origin,
+                                             Draft& draft) {
+    auto& task = draft.record.task;
+    if (origin.branch.empty()) {
+        CO_TRY(co_await choose_branch(world, params, draft));
+        CO_TRY(co_await check_is_new(world, draft.project.path, task.branch, "--from-session"));
+    } else {
+        CO_TRY(task.branch, co_await unused_branch(world, draft.project, origin.branch));
+    }
+    draft.record.forked = origin.work;
+    task.base = origin.base;
+    draft.notes.insert(draft.notes.end(), origin.notes.begin(), origin.notes.end());
+    co_return Result<void>{};
+}
+
 /// Returns the task of `blocked_by` whose branch --base names; that branch does not need to exist yet.
 std::optional<store::Brief> stacked_on(World& world, const TaskCreate& params, const Task& task) {
     const auto base = branch_name(params.base.value_or(std::string()));
@@ -299,15 +333,6 @@ std::optional<store::Brief> stacked_on(World& world, const TaskCreate& params, c
         if (blocker && blocker->project.text() == task.project && blocker->branch == base) return *blocker;
     }
     return std::nullopt;
-}
-
-Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch,
-                                     std::string option = "--base") {
-    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, branch));
-    if (!state.exists()) co_return Result<void>{};
-    co_return Error(ErrorCode::invalid_argument, option + " is the start of a new branch, but branch " + branch +
-                                                     " already exists; omit " + option +
-                                                     ", or choose another --branch");
 }
 
 /// Chooses the task that the new one is built on. Its branch then begins there, and nowhere else.
@@ -449,35 +474,22 @@ Result<void> take_like(Api& api, TaskCreate& params, const Call& call) {
     return {};
 }
 
-Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
-    auto& world = api.world();
-    if (call.caller.role == Role::human) api.take_path_of(params.caller);
-    CO_TRY(complete_for_agent(world, params, call.caller));
-    CO_TRY(api.check_files(params.files, call));
-    CO_TRY(check_attempt_options(params));
-    CO_TRY(take_like(api, params, call));
-    CO_TRY(take_parent(world, params));
-    CO_TRY(auto draft, co_await choose_project(api, params));
-    auto& task = draft.record.task;
-    task.id = id;
-    task.project = draft.project.name;
-    draft.only_new_branch = call.caller.role != Role::human;
-    CO_TRY(take_texts(params, task));
-    CO_TRY(choose_workflow(world, params, draft));
-    CO_TRY(add_blockers(world, draft.record, params.blocked_by));
-    CO_TRY(choose_other(world, params, draft.record));
-    CO_TRY(join_parent(world, params, draft.record, call.caller));
-    if (params.attempts.empty()) CO_TRY(choose_harnesses(api, params, draft));
-    CO_TRY(choose_executor(api, params, draft));
-    if (!params.attempts.empty()) CO_TRY(co_await choose_attempts(api, params, draft));
-    CO_TRY(choose_budget(task, params));
-    CO_TRY(take_permits(api, params, task));
-    const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
-    if (starts) CO_TRY(co_await check_executors_of(world, draft));
-    CO_TRY(co_await choose_branch(world, params, draft));
-    CO_TRY(co_await choose_base(world, params, draft));
-    task.created_at = task.updated_at = world.clock.now();
+/// Keeps the work that the task begins with until it has its branch.
+Awaitable<Result<void>> hold_origin(World& world, const Draft& draft) {
+    const auto& record = draft.record;
+    if (!record.forked) co_return Result<void>{};
+    auto repository = draft.project.path;
+    auto id = record.task.id;
+    auto commit = record.forked->commit;
+    co_return co_await hold_work(world, std::move(repository), std::move(id), std::move(commit));
+}
 
+/// Writes the task, when everything about it is decided. Names that were free are checked again.
+Awaitable<Result<TaskReply>> make_from(Api& api, TaskCreate params, Call call, Draft draft) {
+    auto& world = api.world();
+    auto& task = draft.record.task;
+    const auto id = task.id;
+    task.created_at = task.updated_at = world.clock.now();
     if (world.tasks.brief(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     CO_TRY(join_parent(world, params, draft.record, call.caller));
@@ -512,6 +524,49 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (created->spawn_error.empty()) created->spawn_error = co_await api.runner().exits.failed_start(id);
     if (created->spawn_error.empty()) co_return reply;
     co_return api.reply(id, std::move(*created));
+}
+
+Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call,
+                                       std::optional<Origin> origin) {
+    auto& world = api.world();
+    if (call.caller.role == Role::human) api.take_path_of(params.caller);
+    CO_TRY(complete_for_agent(world, params, call.caller));
+    CO_TRY(api.check_files(params.files, call));
+    CO_TRY(check_attempt_options(params));
+    CO_TRY(take_like(api, params, call));
+    CO_TRY(take_parent(world, params));
+    CO_TRY(auto draft, co_await choose_project(api, params));
+    auto& task = draft.record.task;
+    task.id = id;
+    task.project = draft.project.name;
+    draft.only_new_branch = call.caller.role != Role::human;
+    CO_TRY(take_texts(params, task));
+    CO_TRY(choose_workflow(world, params, draft));
+    CO_TRY(add_blockers(world, draft.record, params.blocked_by));
+    CO_TRY(choose_other(world, params, draft.record));
+    CO_TRY(join_parent(world, params, draft.record, call.caller));
+    if (params.attempts.empty()) CO_TRY(choose_harnesses(api, params, draft));
+    CO_TRY(choose_executor(api, params, origin, draft));
+    if (!params.attempts.empty()) CO_TRY(co_await choose_attempts(api, params, draft));
+    CO_TRY(choose_budget(task, params));
+    CO_TRY(take_permits(api, params, task));
+    const bool starts = !params.no_spawn && blockers_of(world, draft.record).empty();
+    if (starts) CO_TRY(co_await check_executors_of(world, draft));
+    if (params.from_session) {
+        CO_TRY(origin, co_await origin_of_session(api, params, draft));
+    }
+    if (origin) {
+        CO_TRY(co_await choose_forked_branch(world, params, *origin, draft));
+        CO_TRY(co_await hold_origin(world, draft));
+    } else {
+        CO_TRY(co_await choose_branch(world, params, draft));
+        CO_TRY(co_await choose_base(world, params, draft));
+    }
+    const auto repository = draft.project.path;
+    auto made = co_await make_from(api, std::move(params), std::move(call), std::move(draft));
+    const bool is_there = world.tasks.brief(id) != nullptr;
+    if (origin && !is_there) co_await let_go_of_work(world, repository, id);
+    co_return made;
 }
 
 /// Answers a repeated call, whose first reply was lost, with the task as it is once the first call has ended.
@@ -575,7 +630,7 @@ Result<void> check_names(Api& api, TaskCreate& params, const Call& call) {
     return {};
 }
 
-Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call) {
+Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call, std::optional<Origin> origin) {
     CO_TRY(check_names(api, params, call));
     if (params.like && !params.project && !params.parent) {  // an id that is made of a key is of its project, too
         CO_TRY(const auto old, api.select({params.like, {}}, call));
@@ -596,7 +651,7 @@ Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call)
         auto before = co_await made_before(api, id);
         co_return before;
     }
-    auto created = co_await create_as(api, id, std::move(params), std::move(call));
+    auto created = co_await create_as(api, id, std::move(params), std::move(call), std::move(origin));
     // The original call was still running and has created the task first.
     if (repeatable && !created && created.error().code == ErrorCode::conflict && there()) {
         created = co_await made_before(api, id);
@@ -606,8 +661,10 @@ Awaitable<Result<TaskReply>> create_task(Api& api, TaskCreate params, Call call)
 
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;
-    table.add<TaskCreate>(Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
-                          {invalid_argument, not_found, conflict, workflow_invalid}, api, create_task);
+    table.add<TaskCreate>(
+        Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
+        {invalid_argument, not_found, conflict, workflow_invalid}, api,
+        [](Api& at, TaskCreate params, Call call) { return create_task(at, std::move(params), std::move(call)); });
 }
 
 }  // namespace orange::rpc

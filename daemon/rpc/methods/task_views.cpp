@@ -63,6 +63,10 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
         }
     }
     if (const auto& parent = record->task.parent; !parent.empty()) reply.parent = api.related(parent, false);
+    if (record->forked && !record->forked->task.empty()) {
+        reply.fork_of = api.related(record->forked->task, false);
+        if (!api.is_shown(record->forked->task, call)) reply.fork_of->summary.clear();
+    }
     for (const auto& child : children_of(world, *record)) {
         if (child.made && !api.is_other_attempt(child.id, call)) reply.children.push_back(api.related(child));
     }

@@ -143,7 +143,7 @@ Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record);
 /// Returns likewise the work in a worktree, without `base`. `message`: of the commit for what is not committed.
 Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::string message);
 /// Returns the last commit that `commit` shares with the branch that the task is compared with; empty if there is none.
-Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, std::string commit);
+Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, Project project, std::string commit);
 
 /// Keeps the commit with which the task begins, as a ref of Orange's, until the task has its branch.
 Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit);

@@ -33,8 +33,9 @@ Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::s
     WorkToFork work;
     CO_TRY(work.commit, co_await git::commit_of(world.git, worktree, "HEAD"));
     if (work.commit.empty()) {
-        co_return Error(ErrorCode::conflict, worktree.path() + " is on a branch without a commit, so no task can begin "
-                                                               "with its work. Commit something there first");
+        co_return Error(ErrorCode::conflict, worktree.path() +
+                                                 " is on a branch without a commit, so no task can begin "
+                                                 "with its work. Commit something there first");
     }
     CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
     if (!dirty) co_return work;
@@ -43,8 +44,7 @@ Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::s
     CO_TRY(const auto tree, co_await git::tree_of_files(world.git, worktree));
     if (tree == before) co_return work;  // all that is unusual is in the index
     std::vector<std::string> parents = {work.commit};
-    CO_TRY(work.commit,
-           co_await git::commit_tree(world.git, worktree, tree, std::move(parents), std::move(message)));
+    CO_TRY(work.commit, co_await git::commit_tree(world.git, worktree, tree, std::move(parents), std::move(message)));
     work.has_uncommitted = true;
     co_return work;
 }
@@ -59,20 +59,18 @@ Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record) {
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(work, co_await work_in(world, std::move(worktree), "Uncommitted work of task " + id));
     } else {
-        CO_TRY(work.commit,
-               co_await git::commit_of(world.git, project.path, "refs/heads/" + record.task.branch));
+        CO_TRY(work.commit, co_await git::commit_of(world.git, project.path, "refs/heads/" + record.task.branch));
     }
     if (work.commit.empty()) {
         co_return Error(ErrorCode::not_found,
                         "task " + id + " has no work yet with which another one could begin. To create one like it:\n" +
                             "  orange task create --like " + id);
     }
-    CO_TRY(work.base, co_await base_of_work(world, record, work.commit));
+    CO_TRY(work.base, co_await base_of_work(world, record, project, work.commit));
     co_return work;
 }
 
-Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, std::string commit) {
-    CO_TRY(const auto project, registered_project(world, record.task.project));
+Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, Project project, std::string commit) {
     auto target = record.task.base.value_or("");
     if (target.empty()) {
         CO_TRY(target, co_await target_ref(world, record, project));

@@ -22,6 +22,11 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
                                             {"workflow", record.task.workflow}};
     if (record.task.base) fields["base"] = *record.task.base;
     if (!record.task.parent.empty()) fields["parent"] = record.task.parent.value;
+    if (record.forked) {
+        fields["commit"] = record.forked->commit;
+        if (!record.forked->task.empty()) fields["fork_of"] = record.forked->task.value;
+        if (record.forked->talk) fields["session"] = record.forked->talk->id;
+    }
     world_.journal.write(record, "task.created", std::move(fields));
     return {};
 }
