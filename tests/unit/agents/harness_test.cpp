@@ -543,6 +543,49 @@ TEST_CASE("a conversation is begun under a name that Orange chooses, or that the
     CHECK(argv_of("opencode") == "x --session 0b1c --auto --prompt=[orange] go");
 }
 
+TEST_CASE("a copy of a conversation is continued in another worktree by the programs that can do it") {
+    LaunchRequest request;
+    request.permissions = "full";
+    request.prompt = "go";
+    request.task_dir = "/t";
+    request.worktree = "/w";
+    request.talk_dir = "/t/run/talk";
+    request.from = "0b1c";
+    request.from_file = "/h/0b1c.jsonl";
+    const auto argv_of = [&](const char* name) { return join(launch(shipped(name), "x", request).value().argv, " "); };
+    CHECK_THAT(argv_of("codex"), Holds("x fork -C /w 0b1c --no-daemon") && Holds("-- [orange] go"));
+    CHECK_THAT(argv_of("gemini"), Holds(" --session-file=/h/0b1c.jsonl "));
+    request.session = "77aa";
+    CHECK_THAT(argv_of("claude"), Holds(" --resume 0b1c --fork-session --session-id 77aa -- [orange] go"));
+    CHECK_THAT(argv_of("pi"), Holds(" --session /t/run/talk/77aa.jsonl ") && !Holds("0b1c"));
+    for (const char* name : {"claude", "codex", "gemini", "pi"}) {
+        INFO(name);
+        CHECK(shipped(name).session.can_fork());
+        CHECK_FALSE(shipped(name).session.files.empty());
+    }
+    for (const char* name : {"opencode", "qwen", "copilot", "amp", "demo"}) {
+        INFO(name);
+        CHECK_FALSE(shipped(name).session.can_fork());
+    }
+    CHECK(shipped("claude").session.names_copy());
+    CHECK_FALSE(shipped("codex").session.names_copy());
+    CHECK(shipped("pi").session.forks_file());
+    CHECK(shipped("gemini").session.forks_file());
+    CHECK_FALSE(shipped("claude").session.forks_file());
+}
+
+TEST_CASE("the first line of a copied conversation has the values of the copy") {
+    const auto copied =
+        copied_conversation("{\"id\":\"a\",\"v\":3}\n{\"id\":\"a\"}\n", {{"id", "b"}, {"cwd", "/w"}}).value();
+    const auto end = copied.find('\n');
+    CHECK(Json::parse(copied.substr(0, end)) == Json({{"id", "b"}, {"v", 3}, {"cwd", "/w"}}));
+    CHECK(copied.substr(end) == "\n{\"id\":\"a\"}\n");
+    for (const char* wrong : {"", "{\"id\":\"a\"}", "[1]\n", "id\n"}) {
+        INFO(wrong);
+        CHECK_FALSE(copied_conversation(wrong, {{"id", "b"}}));
+    }
+}
+
 TEST_CASE("lists that are given and not used, and conversations without a name, are found when a definition is read") {
     const std::string begin = "name: mine\nprogram: x\nargv: {full: [";
     const auto problem = [&](const std::string& rest) {
@@ -559,6 +602,21 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
                Tells("start") && Tells("variable") && Tells("list"));
     CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {start: [-s], resume: [-r, \"{session}\"]}"),
                Holds("{session}"));
+    const auto fork_problem = [&](const std::string& more, const std::string& source = "start: [-s, '{session}']") {
+        return problem("'{session_args}', --, '{prompt}']}\nconfig_binds: [~/.mine/talks]\nsession: {" + source +
+                       ", resume: [-r, '{session}'], " + more + "}");
+    };
+    CHECK(fork_problem("fork: [-f, '{from}', '{session}']").empty());
+    CHECK(fork_problem("fork: [-f, '{from_file}']", "variable: ID").empty());
+    CHECK(fork_problem("file: '{talk_dir}/{session}', copy: {id: '{session}'}, files: ['~/.mine/talks/{session}']")
+              .empty());
+    CHECK_THAT(fork_problem("fork: [-f]"), Holds("{from}"));
+    CHECK_THAT(fork_problem("fork: ['{from}', '{session}']", "variable: ID"), Holds("session.start"));
+    CHECK_THAT(fork_problem("fork: ['{from}'], file: x, copy: {id: a}"), Holds("fork and copy"));
+    CHECK_THAT(fork_problem("copy: {id: a}"), Holds("session.file"));
+    CHECK_THAT(fork_problem("fork: ['{from}'], files: ['~/.other/{session}']"), Tells("~/.other/{session}"));
+    CHECK_THAT(fork_problem("fork: ['{from}'], files: ['~/.mine/talks/x']"), Tells("~/.mine/talks/x"));
+    CHECK_THAT(fork_problem("fork: ['{from}'], files: x"), Holds("session.files"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nchecks: {args: [\"Bash({check})\"]}"), Holds("check_args"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\ndelivery: mail"), Holds("inbox"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\ndelivery: inbox"), Holds("events"));

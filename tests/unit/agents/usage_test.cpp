@@ -767,3 +767,30 @@ TEST_CASE("an id has the form that the definition says") {
     CHECK(session_in(with_text(list, "<id>", "other"), "/ws", {}, session).empty());
     CHECK(session_in(with_text(list, "<id>", "other"), "/ws", {}) == "other");
 }
+
+TEST_CASE("a conversation that was begun without Orange is found by its id, behind links in the user's folder only") {
+    const testing::TemporaryFolder home;
+    PosixFileSystem files;
+    const auto harness = load_harness(k_spender +
+                                          "config_binds: [~/.claude/projects, $CLAUDE_CONFIG_DIR/projects]\n"
+                                          "session: {start: ['{session}'], resume: ['{session}'], form: uuid,\n"
+                                          "  files: ['~/.claude/projects/*/{session}.jsonl', "
+                                          "'$CLAUDE_CONFIG_DIR/projects/*/{session}.jsonl']}\n",
+                                      "mine.yml")
+                             .value();
+    const auto found = [&](const std::string& id, const std::string& other = {}) {
+        Environment env = {{"HOME", (home.path() / "home").string()}};
+        if (!other.empty()) env["CLAUDE_CONFIG_DIR"] = (home.path() / other).string();
+        return conversation_files(files, harness, env, id);
+    };
+    const auto one = home.path() / "home/.claude/projects/-w-shop" / (k_talk_one + ".jsonl");
+    write_text(one, "{}\n");
+    CHECK(found(k_talk_one) == std::vector<Path>{one});
+    CHECK(found(k_talk_two).empty());
+    const auto two = home.path() / "elsewhere/projects/-w-shop" / (k_talk_two + ".jsonl");
+    write_text(two, "{}\n");
+    CHECK(found(k_talk_two).empty());
+    CHECK(found(k_talk_two, "elsewhere") == std::vector<Path>{two});
+    std::filesystem::create_symlink(two, one.parent_path() / (k_talk_two + ".jsonl"));
+    CHECK(found(k_talk_two).empty());
+}
