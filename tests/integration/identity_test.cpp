@@ -76,6 +76,7 @@ std::map<std::string, Method> methods() {
         {"task.update_branch", {human, no_task, k_not_found}},
         {"task.create_pr", {human, no_task, k_not_found}},
         {"task.restore", {human, no_task, k_not_found}},
+        {"task.fork", {human, no_task, k_not_found}},
         {"task.merge", {human, no_task, k_not_found}},
         {"task.compare", {anyone, no_task, k_not_found}},
         {"task.compare_diff", {anyone, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","a":"x","b":"y"})", k_not_found}},

@@ -351,6 +351,42 @@ TEST_CASE("A new task can be built on another one") {
     CHECK_FALSE(line.sent({"task", "create", "Round the total"}).contains("on"));
 }
 
+TEST_CASE("A task can go on with a conversation of the caller's folder, also of a named project") {
+    CommandLine line;
+    const auto params = line.sent({"create", "-p", "shop", "--from-session", "0b1c", "Go on"});
+    CHECK(params.at("from_session") == "0b1c");
+    CHECK(params.at("project") == "shop");
+    CHECK(params.at("cwd") == line.here());
+    CHECK(line.run({"create", "--from-session", "0b1c", "--from-file", "x.md"}).status != 0);
+}
+
+TEST_CASE("A task is forked, with its own id and what is chosen otherwise") {
+    CommandLine line;
+    auto params = line.sent({"fork", "4f2a"});
+    CHECK(line.method == "task.fork");
+    CHECK(is_task_id(taken_out(params, "new_id")));
+    check_caller(params);
+    CHECK(params == Json{{"id", "4f2a"}, {"summary", ""}});
+    params = line.sent({"task",   "fork",           "4f2a", "--harness",       "codex", "--review-harness",
+                        "claude", "--effort",       "high", "--review-effort", "low",   "--model",
+                        "m",      "--review-model", "n",    "--summary",       "S",     "-m",
+                        "-",      "--no-spawn"},
+                       "Without the library\n");
+    taken_out(params, "new_id");
+    check_caller(params);
+    CHECK(params == Json{{"id", "4f2a"},
+                         {"harness", "codex"},
+                         {"review_harness", "claude"},
+                         {"effort", "high"},
+                         {"review_effort", "low"},
+                         {"model", "m"},
+                         {"review_model", "n"},
+                         {"summary", "S"},
+                         {"message", "Without the library\n"},
+                         {"no_spawn", true}});
+    CHECK(line.sent({"fork"})["cwd"] == line.here());
+}
+
 TEST_CASE("A task's id is the caller's, or is made from the caller's text by the daemon") {
     CommandLine line;
     auto params = line.sent({"task", "create", "--id", "abcdefghijABCDEFGHIJ0", "Round the total"});
