@@ -87,6 +87,12 @@ CLI::Option* ids(CLI::App& app, std::vector<std::string>& into) {
 }
 
 void agent_options(CLI::App& app, rpc::TaskCreate& params) {
+    app.add_option("--attempts", params.attempts,
+                   "Several agents try the task, each in a sub-task, and you keep one of their works (orange compare, "
+                   "orange pick): two or more of HARNESS, HARNESS:EFFORT or HARNESS/MODEL")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("LIST");
     text(app, "--review-harness", params.review_harness, "Agent that reviews the work");
     text(app, "--effort", params.effort, "Effort of the worker; the values depend on the harness");
     text(app, "--review-effort", params.review_effort, "Effort of the reviewer");

@@ -23,6 +23,7 @@ struct Values {
     std::optional<Names> known;
     const char* fixed;                            ///< words, separated by blanks
     std::vector<std::string> (*all)() = nullptr;  ///< returns words of a table
+    bool is_list = false;                         ///< several values in one word, separated by commas
 };
 constexpr Values k_values[] = {
     {"", "ID", Names::tasks, ""},
@@ -32,6 +33,8 @@ constexpr Values k_values[] = {
     {"", "--any", Names::tasks, ""},
     {"", "--blocked-by", Names::tasks, ""},
     {"", "--on", Names::tasks, ""},
+    {"", "ATTEMPT", Names::attempts, ""},
+    {"", "--diff", Names::attempts, ""},
     {"", "--parent", Names::tasks, ""},
     {"", "--unblock", Names::tasks, ""},
     {"", "--project", Names::projects, ""},
@@ -48,6 +51,7 @@ constexpr Values k_values[] = {
     {"", "--workflow", Names::workflows, ""},
     {"", "--harness", Names::harnesses, ""},
     {"", "--review-harness", Names::harnesses, ""},
+    {"", "--attempts", Names::harnesses, "", nullptr, true},
     {"", "--model", Names::models, ""},
     {"", "--review-model", Names::models, ""},
     {"", "--status", Names::statuses, ""},
@@ -154,7 +158,7 @@ class Completion {
     void add_word(const std::string& word, const std::string& description) {
         const auto is_plain = [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   std::string_view("._/+@=:-").find(c) != std::string_view::npos;
+                   std::string_view("._/+@=:,-").find(c) != std::string_view::npos;
         };
         // A name may come from a repository, and shells insert it into the command line unquoted.
         const bool safe = std::all_of(word.begin(), word.end(), is_plain);
@@ -189,19 +193,21 @@ class Completion {
         app.add_flag("--json", json, "Print the reply as one line of JSON");
         const auto action = command->build(app);
         CLI::Option* open = nullptr;  // the option whose value comes next
+        int values_left = 0;          // how many of them
         std::size_t positionals = 0;
         bool only_positionals = false;
         for (auto word = before_.begin() + static_cast<std::ptrdiff_t>(begin); word != before_.end(); ++word) {
             if (open) {
-                open = nullptr;
+                if (--values_left == 0) open = nullptr;
             } else if (!only_positionals && *word == "--") {
                 only_positionals = true;
             } else if (!only_positionals && word->starts_with('-') && word->size() > 1) {
                 auto* option = app.get_option_no_throw(word->substr(0, word->find('=')));
                 const bool has_value = word->find('=') != std::string::npos;
                 if (option && takes_value(*option) && !has_value) open = option;
+                values_left = open ? std::max(1, open->get_items_expected_min()) : 0;
             } else {
-                ++positionals;
+                if (++positionals == 1) task_ = *word;
             }
         }
         if (open) return add_values(name_of(*open), {});
@@ -228,11 +234,20 @@ class Completion {
         }
     }
 
-    void add_values(const std::string& name, const std::string& prefix) {
+    void add_values(const std::string& name, std::string prefix) {
         for (const auto& values : k_values) {
             if (values.name != name || (*values.group && values.group != group_)) continue;
             if (values.fixed == std::string_view(k_files)) found_.push_back({k_files, {}});
             if (is_of_tasks(values) && add_tasks_of_host(prefix)) return;
+            if (values.known == Names::attempts && host_.empty()) {
+                for (const auto& known : commands::known_attempts(context_.paths, task_)) {
+                    add_word(prefix + known.word, known.description);
+                }
+                return;
+            }
+            if (const auto comma = current_.rfind(','); values.is_list && comma != std::string::npos) {
+                prefix = current_.substr(0, comma + 1);
+            }
             if (values.known && host_.empty()) {
                 const auto begun = std::string_view(current_).substr(prefix.size());
                 for (const auto& known : commands::known_names(context_.paths, *values.known, begun)) {
@@ -268,6 +283,7 @@ class Completion {
     std::string given_;   ///< the beginning of `current_` that the shell keeps
     bool joins_ = false;  ///< the next word is part of the last one
     std::string group_;
+    std::string task_;  ///< the first word of the command that is no option
     std::set<std::string> seen_;
     std::vector<Candidate> found_;
 };

@@ -34,6 +34,7 @@ Action run(CLI::App& app) {
         "  orange run --harness demo try it out\n"
         "  orange run --file ~/shot.png \"The total is cut off, see the picture\"\n"
         "  gh issue view 12 | orange run --context - \"Fix issue 12\"\n"
+        "  orange run --attempts claude,codex,claude:high \"Speed up the import\"\n"
         "  orange run --wait \"Update the changelog\" && orange list");
     return [a](Context& context) { return commands::run(context, *a); };
 }

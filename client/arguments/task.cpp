@@ -4,6 +4,7 @@
 #include "client/arguments/permits.hpp"
 #include "client/arguments/usage.hpp"
 #include "client/arguments/watch.hpp"
+#include "client/commands/attempts.hpp"
 #include "client/commands/comments.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
@@ -37,6 +38,8 @@ constexpr const char* k_create_examples =
     "  orange create --on 4f2a \"Use the new API\"\n"
     "                                        (starts when 4f2a is in review, from its commit)\n"
     "  orange create --parent 4f2a \"Write its tests\"\n"
+    "  orange create --attempts claude,codex \"Speed up the import\"\n"
+    "                                        (both try it, and you keep one: orange compare)\n"
     "  orange create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
     "                                        (review an existing branch)\n"
     "  orange create --branch done-by-hand --status reviewing\n"
@@ -383,6 +386,51 @@ Action task_diff(CLI::App& app) {
     return [a](Context& context) { return commands::task_diff(context, a->params, a->options); };
 }
 
+Action task_compare(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskCompare params;
+        commands::CompareOptions options;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->params.id);
+    auto* diff = app.add_option("--diff", a->options.two,
+                                "Show the difference between two attempts, each by its name, its number in the table, "
+                                "or its id")
+                     ->expected(2)
+                     ->type_name("A B");
+    app.add_flag("--stat", a->options.stat, "Of the difference, show only how much each file changes")->needs(diff);
+    app.footer(
+        "For each attempt: its status, the project's checks and the review at its last commit, the rounds of review "
+        "(RND), its commits (COM), files and lines, the time that it was worked on, and its tokens. Below: the version "
+        "of its program, and the model that answered. Orange has measured all of it; no agent judges.\n\n"
+        "ID is the task or one of its attempts.\n\n"
+        "Examples:\n"
+        "  orange compare 4f2a\n"
+        "  orange compare 4f2a --diff claude codex\n"
+        "  orange compare 4f2a --diff 1 3");
+    return [a](Context& context) { return commands::task_compare(context, a->params, a->options); };
+}
+
+Action task_pick(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskPick params;
+        bool yes = false;
+    };
+    auto a = std::make_shared<Arguments>();
+    text(app, "ID", a->params.id, "The task, or one of its attempts")->required();
+    text(app, "ATTEMPT", a->params.attempt, "The attempt that you keep: its name, its number in the table, or its id")
+        ->required();
+    app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
+    app.footer(
+        "Cancels the other attempts, and keeps their work: orange restore creates a branch from it. The picked one "
+        "goes "
+        "on as it is, and a merge of the task merges it. Nothing is picked by itself.\n\n"
+        "Examples:\n"
+        "  orange pick 4f2a codex\n"
+        "  orange pick 4f2a claude:high && orange merge 4f2a");
+    return [a](Context& context) { return commands::task_pick(context, a->params, a->yes); };
+}
+
 template <class Params>
 struct Ending {
     Params params;
@@ -593,6 +641,8 @@ constexpr Command k_task_commands[] = {
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
     {"task", "try", "Run the work in the task's worktree, to look at it before the merge", task_try},
     {"task", "merge", "Merge the branch and finish the task", task_merge},
+    {"task", "compare", "Show the attempts of a task side by side", task_compare},
+    {"task", "pick", "Keep one attempt of a task, and cancel the others", task_pick},
     {"task", "create-pr", "Push the branch and open a pull request", task_create_pr},
     {"task", "update-branch", "Merge the default branch into the task's branch",
      only_id<rpc::TaskUpdateBranch, commands::task_update_branch>},

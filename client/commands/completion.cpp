@@ -3,6 +3,7 @@
 #include "client/commands/everywhere.hpp"
 #include "client/commands/host.hpp"
 #include "client/connection/quickly.hpp"
+#include "client/output/attempts.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/executor_methods.hpp"
 #include "common/rpc/harness_methods.hpp"
@@ -85,6 +86,17 @@ std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_v
             if (what != Names::models || !harness.installed) continue;
             for (const auto& model : harness.models) names.push_back({model, "a model of " + harness.name});
         }
+    }
+    return names;
+}
+
+std::vector<Candidate> known_attempts(const Paths& paths, const std::string& task) {
+    std::vector<Candidate> names;
+    if (task.empty()) return names;
+    rpc::TaskCompare compare;
+    compare.id = task;
+    if (const auto reply = ask_quickly(paths, compare)) {
+        for (const auto& each : reply->rows) names.push_back({output::attempt_word(each), each.status});
     }
     return names;
 }

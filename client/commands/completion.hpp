@@ -15,13 +15,17 @@ struct Candidate {
     std::string description;
 };
 
-enum class Names { tasks, requests, projects, workflows, harnesses, executors, models, statuses, hosts };
+enum class Names { tasks, requests, attempts, projects, workflows, harnesses, executors, models, statuses, hosts };
 
 /// Returns names that the daemon knows. A task is named by its short id if that begins with `begun`, otherwise by its
 /// whole id, and, if `begun` is not empty, by its branch, too. Nothing if no daemon runs (none is started), or if it
 /// does not answer within 100 ms. A request is named by its task and its number: the oldest one of each task. Names of
 /// hosts come from hosts.yml.
 std::vector<Candidate> known_names(const Paths& paths, Names what, std::string_view begun);
+
+/// Returns the attempts of a task by their names, or by their short ids if a name is no single word. Nothing if no
+/// daemon answers soon, or if there is no such task.
+std::vector<Candidate> known_attempts(const Paths& paths, const std::string& task);
 
 /// Returns the tasks of a host from its last answers.
 std::vector<Candidate> known_tasks_of(const Paths& paths, const std::string& host);

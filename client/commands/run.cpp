@@ -34,6 +34,11 @@ Result<void> complete(const Context& context, RunOptions& options) {
         return {ErrorCode::invalid_argument,
                 "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange peek ID"};
     }
+    if (options.attach && !params.attempts.empty()) {
+        return {ErrorCode::invalid_argument,
+                "--attach opens the terminal of one agent, and --attempts starts several. Run without --attach, then:\n"
+                "  orange list"};
+    }
     if (!context.cwd)
         return {ErrorCode::invalid_argument, "the current directory no longer exists; change to a repository"};
     params.cwd = context.cwd;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/commands/attempts.hpp"
 #include "client/output/clashes.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
@@ -131,6 +132,10 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
         auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
         if (reply || yes || !may_ask(context, false)) return reply;
         const auto& refused = reply.error();
+        if (is_not_picked(refused)) {
+            TRY(picked_after_question(context, refused));
+            continue;
+        }
         const auto detail = [&](const char* key) {
             const auto found = refused.details.find(key);
             return found == refused.details.end() ? std::string() : found->second;
@@ -301,9 +306,14 @@ Status task_create_pr(Context& context, rpc::TaskCreatePr params) {
     if (params.body) {
         TRY(params.body, text_argument(*params.body));
     }
-    return answer(context, params, [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) +
-               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
+    auto reply = context.call_json(params.k_name, written(params));
+    if (!reply && is_not_picked(reply.error()) && may_ask(context, false)) {
+        TRY(picked_after_question(context, reply.error()));
+        reply = context.call_json(params.k_name, written(params));
+    }
+    return print<rpc::TaskCreatePr>(context, reply, [&](const rpc::TaskReply& created) {
+        return output::task_line(created.task, context.style) +
+               output::notes_text(output::with_short_ids(created.notes, created.task), context.style);
     });
 }
 

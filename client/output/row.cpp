@@ -13,9 +13,9 @@ namespace {
 
 /// The names of TaskView::can that keys need; each is a bit of Row::offers.
 constexpr std::string_view k_offer_names[] = {
-    "attach",  "send",      "stop",          "restore", "ack",   "delete",      "spawn",
-    "respawn", "restart",   "reply",         "reject",  "merge", "force_merge", "move",
-    "cancel",  "create_pr", "update_branch", "approve", "try",   "allow",       "deny"};
+    "attach",        "send",    "stop",   "restore", "ack",         "delete",  "spawn",  "respawn",
+    "restart",       "reply",   "reject", "merge",   "force_merge", "move",    "cancel", "create_pr",
+    "update_branch", "approve", "try",    "allow",   "deny",        "compare", "pick"};
 
 std::uint32_t offer_bit(std::string_view name) {
     const auto found = std::ranges::find(k_offer_names, name);
@@ -91,6 +91,10 @@ Row row_of(const rpc::TaskView& task) {
     row.permit = task.needs.permit != 0;
     row.alarm = line_of(task.alarm);
     row.parent = fields.parent.value;
+    row.attempt = task.attempt;
+    row.attempts = static_cast<std::uint16_t>(task.attempts);
+    row.picked = task.picked;
+    row.unpicked = task.unpicked;
     row.merges_into = task.merges_into;
     row.children = static_cast<std::int16_t>(task.children.size());
     row.children_done = static_cast<std::int16_t>(task.children_done);
@@ -135,6 +139,7 @@ std::string comments_fact(const Row& task) {
 }
 
 std::string title_of(const Row& task) {
+    if (!task.attempt.empty()) return clean(task.attempt + (task.summary.empty() ? "" : ": " + task.summary));
     if (!task.summary.empty()) return clean(task.summary);
     const bool named = !task.branch.empty() && !task.branch.starts_with("orange-tasks/");
     return clean(named ? task.branch : task.id);

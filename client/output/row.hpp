@@ -35,6 +35,8 @@ struct Row {
     OrangeCommand needs_command;  ///< the command for that need
     std::string alarm;            ///< one line; empty: none
     std::string parent;           ///< id of its parent; empty: none
+    std::string attempt;          ///< its name among the attempts of its parent; empty: it is none
+    std::string picked;           ///< id of its attempt that was picked; empty: none was, or it has no attempts
     std::string merges_into;      ///< its parent's branch, if it is merged into that
     std::string after;            ///< the task, or the number of tasks, that it waits for before its start; empty: none
     std::string tokens;           ///< what its agents used, as lists show it; empty: no agent of it has begun
@@ -47,12 +49,14 @@ struct Row {
     std::int32_t queue_place = 0, review_round = 0;
     std::uint16_t host = 0;                        ///< the dashboard's number of the task's machine; 0: this one
     std::int16_t children = 0, children_done = 0;  ///< the number of its sub-tasks, and of the done ones
+    std::uint16_t attempts = 0;                    ///< how many agents try it, each in a sub-task
     std::uint16_t drafts = 0, answered = 0;        ///< comments that are not sent, and answered ones
     Need needs = Need::nothing;
     Agents worker = Agents::none, reviewer = Agents::none;
     Preview preview = Preview::none;        ///< the command with which its human tries its work
     Activity activity = Activity::unknown;  ///< of the living agent
     bool ended = false;
+    bool unpicked = false;     ///< an attempt that ended because another one was picked
     bool initial = false;      ///< it has not started
     bool blocked = false;      ///< before its start it waits for other tasks, an approval, or room for its agent
     bool in_progress = false;  ///< the actions of a transition still run

@@ -26,6 +26,7 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
     out += "  branch " + printable(fields.branch) + "\n";
     if (!workspace.empty()) out += "  worktree " + printable(folder) + "/" + workspace + "\n";
     out += "\n";
+    if (reply.task.attempts > 0) out += command_line("orange compare " + id, "compare the attempts side by side");
     if (!workspace.empty()) out += command_line("orange attach " + id, "open the agent's terminal");
     out += command_line("orange list", "show all tasks; those that need you come first");
     out += command_line("orange why " + id, "show what the task is waiting for");

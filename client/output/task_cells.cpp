@@ -72,7 +72,7 @@ Span mark_of(const Row& task) {
 
 std::string status_of(const Row& task) {
     if (!task.unreadable.empty()) return "unreadable";
-    auto text = printable(task.status);
+    auto text = task.unpicked ? std::string("unpicked") : printable(task.status);
     if (task.children > 0) text += " " + std::to_string(task.children_done) + "/" + std::to_string(task.children);
     if (task.queue_place > 0) text += " #" + std::to_string(task.queue_place);
     if (task.in_progress) text += "…";

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "client/output/attempts.hpp"
 #include "client/output/clashes.hpp"
 #include "client/output/comments.hpp"
 #include "client/output/events.hpp"
@@ -187,8 +188,19 @@ std::string agents_of(const Task& task) {
            described(task.review_harness, task.review_model, task.review_effort);
 }
 
+std::string attempt_text(const rpc::TaskView& task) {
+    return task.attempt + (task.unpicked ? ", not picked" : "") + "; to compare it: orange compare " + short_id(task);
+}
+
+/// Names the attempt that was picked.
+std::string picked_text(const rpc::TaskShow::Reply& reply) {
+    const auto found = std::ranges::find(reply.children, reply.task.picked, &rpc::RelatedTask::id);
+    return found == reply.children.end() ? reply.task.picked : found->short_id;
+}
+
 Line head(const rpc::TaskView& task, const Style& style) {
-    const auto summary = task.fields.summary.empty() ? "(no summary)" : clean(task.fields.summary);
+    const auto known = summary_of(task);
+    const auto summary = known.empty() ? "(no summary)" : clean(known);
     return Line(short_id(task), k_blue).add("  ").add(cut(summary, style.row - 10), k_bold);
 }
 
@@ -286,7 +298,8 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
     Lines lines;
     for (const auto& task : reply.tasks) {
         const auto need = need_of(row_of(task));
-        const auto what = task.fields.summary.empty() ? task.fields.branch : task.fields.summary;
+        const auto known = summary_of(task);
+        const auto what = known.empty() ? task.fields.branch : known;
         const auto room = style.row > 30 ? style.row - 30 : 20;
         lines.push_back(Line(need.text, need.look)
                             .add(std::string(8 - std::min<std::size_t>(7, need.text.size()), ' '))
@@ -400,7 +413,8 @@ class ListTable {
         }
         cells.push_back({age_of(fields.updated_at, now_), k_dim});
         const std::string indent(member.depth * 2, ' ');
-        cells.push_back({indent + (fields.summary.empty() ? fields.branch : fields.summary)});
+        const auto summary = summary_of(task);
+        cells.push_back({indent + (summary.empty() ? fields.branch : summary)});
         return cells;
     }
     void add_remarks(Table& table, const rpc::TaskView& task) const {
@@ -479,6 +493,8 @@ Lines task_fields(const rpc::TaskShow::Reply& reply, Timestamp now, const Style&
     }
     if (reply.fork_of) fields.more("fork of", reply.fork_of->short_id + "  " + reply.fork_of->summary);
     if (reply.parent) fields.more("part of", reply.parent->short_id + "  " + reply.parent->summary);
+    if (!task.attempt.empty()) fields.more("attempt", attempt_text(task));
+    if (!task.picked.empty()) fields.more("picked", picked_text(reply));
     if (!reply.children.empty()) {
         fields.more("sub-tasks", children_count(task) + " done: " + related_text(reply.children));
     }
@@ -601,7 +617,7 @@ std::string history_page(const Json& events, const Style& style) {
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto status = marked_status_of(task);
-    auto rest = clean(task.fields.summary);
+    auto rest = clean(summary_of(task));
     if (!task.fields.branch.empty()) rest += (rest.empty() ? "" : "  ") + clean(task.fields.branch);
     auto line = Line(short_id(task), k_blue).add("  ").add(status.text, status.look).add("  ");
     const auto used = line.width();

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "client/output/attempts.hpp"
 #include "client/output/families.hpp"
 #include "common/base/text.hpp"
 
@@ -127,7 +128,7 @@ std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std
     std::set<std::string> known, shown;
     for (const auto& view : sorted) known.insert(view.fields.id.value);
     for (const auto& view : sorted) {
-        TreeTask task{view.fields.id.value,     view.short_id,       view.fields.status, view.fields.summary, {}, {},
+        TreeTask task{view.fields.id.value,     view.short_id,       status_word(view), summary_of(view), {}, {},
                       view.fields.parent.value, children_count(view)};
         if (task.summary.empty()) task.summary = view.fields.branch;
         for (const auto& blocker : view.blockers) {

@@ -31,16 +31,6 @@ std::string number_text(std::int64_t number) {
     return number > 0 ? tokens_text(number) : std::string();
 }
 
-/// Returns "$1.23" for millionths of a dollar; empty if no program says anything.
-std::string money_text(std::int64_t millionths) {
-    constexpr std::int64_t k_cent = 10'000;
-    if (millionths <= 0) return {};
-    if (millionths < k_cent) return "<$0.01";
-    const auto cents = (millionths + k_cent / 2) / k_cent;
-    const auto rest = std::to_string(cents % 100);
-    return "$" + std::to_string(cents / 100) + (rest.size() < 2 ? ".0" : ".") + rest;
-}
-
 std::int64_t percent_of(std::int64_t used, std::int64_t budget) {
     constexpr double k_most_percent = 9999;
     const auto percent = static_cast<double>(std::max<std::int64_t>(0, used)) * 100 / static_cast<double>(budget);
@@ -247,6 +237,15 @@ std::string limits_text(const Usage& reply, Timestamp now, const Style& style) {
 }
 
 }  // namespace
+
+std::string money_text(std::int64_t millionths) {
+    constexpr std::int64_t k_cent = 10'000;
+    if (millionths <= 0) return {};
+    if (millionths < k_cent) return "<$0.01";
+    const auto cents = (millionths + k_cent / 2) / k_cent;
+    const auto rest = std::to_string(cents % 100);
+    return "$" + std::to_string(cents / 100) + (rest.size() < 2 ? ".0" : ".") + rest;
+}
 
 std::string sum_text(const rpc::UsageSum& sum) {
     const std::string doubt = sum.doubtful > 0 ? "?" : "";

@@ -21,6 +21,9 @@ bool has_run(const rpc::UsageSum& sum);
 /// Returns "45s", "12m", "3h05m", "26h", "5d"; empty for 0.
 std::string time_text(std::int64_t seconds);
 
+/// Returns "$1.23" for millionths of a dollar; empty if no program says anything.
+std::string money_text(std::int64_t millionths);
+
 /// Returns "1.2M of 3M (40 %), 1.1M in, 90k out, 20M from caches, 310 requests"; empty if there is nothing to say.
 std::string task_tokens_text(const rpc::TaskView& task);
 /// Returns "worked on 3h05m, reviewed 12m, waited 2m for a place, 1h00m for you"; without times of less than a minute.
