@@ -127,6 +127,14 @@ class Core {
     void go_to_mark(bool of_files, bool down, Moment now);
     void find_in_pane(std::size_t from, bool down, Moment now);
     std::size_t row_to_find_from() const;
+    // core_attempts.cpp
+    void compare();
+    bool compare_key(const Key& key, Moment now, Effects& effects);
+    void move_to_attempt(long by);
+    void pick(Moment now);
+    Question question_to_pick(const std::string& parent, const std::string& attempt) const;
+    bool ask_to_pick(const Request& request, const Error& error, Moment now);
+    const Row& meant(const Row& task) const;
     // core_comments.cpp
     void lay_out(Pane pane, PaneText& text, std::size_t width);
     PaneText* text_with_cursor();
@@ -258,6 +266,7 @@ class Core {
     void harnesses_reply(const Result<Json>& reply);
     void workflows_reply(const Result<Json>& reply);
     void count_comments(const Answer& reply);
+    void send_then(const Request& request, Effects& effects);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
     void request_list(std::size_t host, Effects& effects, Moment now);
     void refresh(Moment now, std::size_t host = 0);
@@ -331,6 +340,10 @@ struct PaneView {
     std::size_t top = 0, rows = 0, all = 0;
 };
 PaneView view_of(const State& state);
+/// Returns true if Enter compares the task's attempts, because it has no agent to open or to start.
+bool is_compared(const Row& task);
+/// Returns the index of the first place of a comparison that is an attempt; 0 if there is none.
+std::size_t first_attempt(const std::vector<Place>& places);
 /// Returns true if the shown pane has a cursor, with which lines are commented on.
 bool has_cursor(const State& state);
 /// Returns the first and the last place of the range, or twice that of the cursor.
@@ -349,8 +362,9 @@ struct PaneKey {
 };
 std::span<const PaneKey> pane_keys();
 
-/// Returns the number of panes. The last one is there while the selected task has been tried, or while it is shown.
-int panes_of(const State& state);
+/// Returns the panes of the selected task. The last one is there if it has attempts, or has been tried, or while it is
+/// shown.
+std::vector<Pane> panes_of(const State& state);
 /// Returns true for a pane that is shown from its bottom, and scrolled back from there.
 bool is_from_end(Pane pane);
 /// Returns the pane that is shown below a short list: what changed, or beside that TASK.md.

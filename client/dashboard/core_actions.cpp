@@ -27,6 +27,9 @@ std::string why_not(const Row& task, const Binding& key) {
     if (task.in_progress && (key.is & k_changes)) return "is in the middle of a step; press the key again later";
     if (offers_nothing(task)) return "cannot do that now: " + clean(task.needs_text);
     switch (action) {
+        case Action::pick:
+            if (!task.picked.empty()) return "has its attempt already; m merges it";
+            return "has no attempt that can be picked while it is " + status;
         case Action::shell:
             return "has no worktree now";
         case Action::merge:
@@ -36,6 +39,7 @@ std::string why_not(const Row& task, const Binding& key) {
         case Action::reject:
             return "cannot be sent back: workflow " + workflow + " has no such step from " + status;
         case Action::pull_request:
+            if (task.attempts > 0 && task.picked.empty()) return "has no picked attempt yet; Enter compares them";
             if (!task.merges_into.empty()) return "is merged into its parent's branch, so it has no pull request";
             return std::string("can have no pull request: its project has no origin at ") + k_forge_names;
         case Action::reply:
@@ -103,8 +107,9 @@ int Core::half_a_page() const {
 }
 
 void Core::show_next_pane() {
-    const auto next = (static_cast<int>(state_.pane) + 1) % panes_of(state_);
-    show_pane(pane_is_visible() ? static_cast<Pane>(next) : state_.pane);
+    const auto panes = panes_of(state_);
+    const auto at = static_cast<std::size_t>(std::ranges::find(panes, state_.pane) - panes.begin());
+    show_pane(pane_is_visible() ? panes[(at + 1) % panes.size()] : state_.pane);
 }
 
 void Core::open_overlay(Overlay overlay, Effects& effects) {
@@ -177,6 +182,7 @@ void Core::enter(Effects& effects) {
     const auto* task = selected();
     const auto& id = task->id;
     if (can(*task, "attach")) return client(effects, {"task", "attach"});
+    if (is_compared(*task)) return compare();
     if (can(*task, "spawn")) return act(effects, action_of(rpc::TaskSpawn{}, id, "starting", "started"));
     act(effects, action_of(rpc::TaskRespawn{}, id, "respawning", "respawned"));
 }

@@ -16,7 +16,7 @@ std::int64_t line_of_place(const Place& place) {
 }
 
 bool is_same_place(const Place& a, const Place& b) {
-    if (a.part != b.part || a.comment != b.comment) return false;
+    if (a.part != b.part || a.comment != b.comment || a.attempt != b.attempt) return false;
     if (a.comment > 0) return true;
     return a.path == b.path && a.section == b.section && a.remark == b.remark && (a.now > 0) == (b.now > 0) &&
            line_of_place(a) == line_of_place(b) && a.text == b.text;
@@ -257,8 +257,10 @@ void Core::lay_out(Pane pane, PaneText& text, std::size_t width) {
     text.width = width;
     ++text.layouts;
     const auto& all = text.places.all;
-    if (all.empty() || !text.stood) return;
-    text.cursor = nearest_place(all, *text.stood, text.cursor);
+    if (all.empty()) return;
+    if (text.stood) text.cursor = nearest_place(all, *text.stood, text.cursor);
+    if (pane == Pane::compare && all[text.cursor].attempt.empty()) text.cursor = first_attempt(all);
+    if (!text.stood) return;
     if (had_places)
         text.scroll =
             static_cast<std::size_t>(std::max(0L, static_cast<long>(rows_of(text, text.cursor).first) - below));
@@ -272,6 +274,7 @@ PaneText* Core::text_with_cursor() {
 }
 
 void Core::move_cursor(long places) {
+    if (state_.pane == Pane::compare) return move_to_attempt(places);
     auto& text = state_.panes[state_.pane];
     const auto last = static_cast<long>(text.places.all.size()) - 1;
     const auto by = places > 0 ? 1L : -1L;
@@ -334,6 +337,7 @@ void Core::follow_cursor() {
 void Core::follow_view() {
     auto* text = text_with_cursor();
     const auto view = view_of(state_);
+    if (state_.pane == Pane::compare) return;  // its cursor is on an attempt, shown or not
     if (text == nullptr || view.rows == 0 || view.all == 0) return;
     const auto last_row = std::min(view.top + view.rows, view.all) - 1;
     const auto [first, end] = rows_of(*text, text->cursor);

@@ -64,10 +64,13 @@ std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& ques
         const bool fits_key =
             is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id) && host_refusal(state_, task).empty();
         const bool needs_look = key == "m" && task.noted;  // a merge of several confirms nothing
-        const bool fits = fits_key && !needs_look;
+        const bool needs_pick = key == "m" && task.attempts > 0 && task.picked.empty();
+        const bool fits = fits_key && !needs_look && !needs_pick;
         if (!fits) {
             ++skipped;
-            const std::string why = needs_look && fits_key ? "it has to be confirmed" : "it is " + clean(task.status);
+            const std::string why = needs_pick && fits_key   ? "no attempt is picked"
+                                    : needs_look && fits_key ? "it has to be confirmed"
+                                                             : "it is " + clean(task.status);
             left_out.push_back(line_of(state_, task, "left out, " + why + ": "));
             continue;
         }
@@ -95,7 +98,14 @@ void Core::merge(Effects& effects, Moment now) {
         question.text = "Merge " + counted(tasks.size(), "task") + "?";
         return ask(std::move(question), now);
     }
-    const auto& task = *selected();
+    if (selected()->attempts > 0 && selected()->picked.empty()) {
+        compare();
+        return say("None is picked yet; Enter picks the attempt at the cursor", false, now);
+    }
+    const auto& task = meant(*selected());
+    if (const auto busy = state_.busy.find(task.id); busy != state_.busy.end()) {
+        return say(quoted_title(task) + " is busy: " + busy->second, true, now);
+    }
     // If the merge needs force, the daemon refuses it with the facts, which become the question.
     if (can(task, "force_merge")) return act(effects, one(task));
     ask_to_merge(task, "", now);
@@ -171,7 +181,7 @@ void Core::add_clashes(Question& question, const std::string& id) const {
 }
 
 void Core::pull_request(Effects& effects, Moment now) {
-    const auto& task = *selected();
+    const auto& task = meant(*selected());
     if (const auto& url = task.pr_url; !url.empty()) {
         if (!url.starts_with("https://") && !url.starts_with("http://"))
             return say("Its pull request has no web address: " + clean(url), true, now);

@@ -131,7 +131,7 @@ bool Core::pane_moves(const Key& key) {
                                                      : 0;
     if (!is_down && !is_up && steps == 0) return false;
     const auto page = is_up ? -half_a_page() : half_a_page();
-    if (has_cursor(state_)) {
+    if (has_cursor(state_) && (steps != 0 || state_.pane != Pane::compare)) {
         if (steps != 0) move_cursor(steps);
         if (steps == 0) page_cursor(page);
     } else if (steps == 0) {
@@ -146,7 +146,7 @@ bool Core::pane_key(const Key& key, Moment now, Effects& effects) {
     if (!pane_has_keys(state_)) return false;
     prepare();
     auto& text = state_.panes[state_.pane];
-    if (pane_moves(key) || comment_key(key, now, effects)) return true;
+    if (pane_moves(key) || comment_key(key, now, effects) || compare_key(key, now, effects)) return true;
     if (key == "Esc" && text.range) {
         text.range.reset();
     } else if (state_.whole && (key == "Left" || key == "Esc" || key == "q" || key == "C-c")) {

@@ -29,7 +29,8 @@ enum FieldAt : std::size_t {
     k_start,
     k_on,
     k_parent,
-    k_after
+    k_after,
+    k_attempts
 };
 
 constexpr const char* k_no_project =
@@ -101,6 +102,16 @@ std::vector<std::string> paths_in(std::string_view text) {
     return paths;
 }
 
+/// Splits a list at commas and blanks.
+std::vector<std::string> attempts_in(std::string text) {
+    std::ranges::replace(text, ',', ' ');
+    std::vector<std::string> attempts;
+    for (const auto word : split(text, ' ')) {
+        if (const auto name = trim(word); !name.empty()) attempts.emplace_back(name);
+    }
+    return attempts;
+}
+
 std::vector<AgentFile> files_in(const Form& form) {
     std::vector<AgentFile> files;
     for (auto& path : paths_in(form.fields[k_files].value)) {
@@ -149,6 +160,7 @@ void Core::open_form(Moment now, Effects& effects) {
         {"built on", "", {""}, "no other task", 0},
         {"part of", "", {""}, "no other task", 0},
         {"after", "", {""}, "no other task", 0},
+        {"attempts", "", {}, "none; several agents try it: claude,codex,claude:high", 0},
     };
     state_.form = std::move(form);
     update_choices();
@@ -318,6 +330,7 @@ void Core::send_form(Moment now, Effects& effects) {
     params.harness = given(fields[k_harness]);
     params.review_harness = given(fields[k_reviewer]);
     params.workflow = given(fields[k_workflow]);
+    params.attempts = attempts_in(fields[k_attempts].value);
     params.effort = given(fields[k_effort]);
     params.model = given(fields[k_model]);
     params.permissions = given(fields[k_permissions]);

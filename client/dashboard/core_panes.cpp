@@ -6,6 +6,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "common/rpc/attempt_methods.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "common/rpc/watch_methods.hpp"
 
@@ -59,6 +60,8 @@ Request request_for(Pane pane, const Row& task, int lines, bool knows_comments) 
             look.lines = k_preview_lines;
             return request_about(std::move(look), Purpose::preview, id);
         }
+        case Pane::compare:
+            return request_about(rpc::TaskCompare{}, Purpose::compare, id);
         case Pane::why:
             break;
     }
@@ -77,6 +80,8 @@ Pane pane_of(Purpose purpose) {
             return Pane::why;
         case Purpose::preview:
             return Pane::preview;
+        case Purpose::compare:
+            return Pane::compare;
         default:
             return Pane::screen;
     }
@@ -88,10 +93,18 @@ Pane second_pane(const State& state) {
     return state.pane == Pane::diff ? Pane::task : Pane::diff;
 }
 
-int panes_of(const State& state) {
+std::vector<Pane> panes_of(const State& state) {
+    std::vector<Pane> panes = {Pane::screen, Pane::diff, Pane::task, Pane::history, Pane::why};
     const auto* task = selected_in(state);
-    const bool is_there = state.pane == Pane::preview || (task != nullptr && task->preview != Row::Preview::none);
-    return static_cast<int>(Pane::preview) + (is_there ? 1 : 0);
+    const bool is_tried = task != nullptr && task->preview != Row::Preview::none;
+    if (state.pane == Pane::compare || state.pane == Pane::preview) {
+        panes.push_back(state.pane);
+    } else if (task != nullptr && task->attempts > 0) {
+        panes.push_back(Pane::compare);
+    } else if (is_tried) {
+        panes.push_back(Pane::preview);
+    }
+    return panes;
 }
 
 bool is_from_end(Pane pane) {
@@ -127,8 +140,11 @@ void Core::scroll_pane(long by) {
 }
 
 void Core::make_stale(const std::string& task) {
+    const auto changed = std::ranges::find(state_.tasks, task, &Row::id);
+    const auto parent = changed == state_.tasks.end() ? std::string() : changed->parent;
     for (auto& [pane, text] : state_.panes) {
-        if (text.task == task) text.stale = true;
+        const bool compares = pane == Pane::compare && !parent.empty() && text.task == parent;
+        if (text.task == task || compares) text.stale = true;
     }
     if (state_.permit && state_.permit->task == task) state_.permit->stale = true;
 }
@@ -304,7 +320,7 @@ void Core::prepare() {
         const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
         text.scroll = std::min(text.scroll, most);
     }
-    if (state_.pane_focused && has_cursor(state_)) follow_cursor();
+    if (state_.pane_focused && has_cursor(state_) && state_.pane != Pane::compare) follow_cursor();
 }
 
 }  // namespace orange::dashboard

@@ -256,6 +256,7 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
     }
     if (!reply) {
         const auto& error = reply.error();
+        if (ask_to_pick(request, error, now)) return;
         if (ask_for_force(request, error, now) || ask_for_trust(request, error, now)) return;
         if (ask_for_children(request, error, now) || ask_again(request, error, now)) return;
         if (request.purpose == Purpose::create) {
@@ -264,8 +265,9 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
             if (state_.kept_form && detail(error, "field") == "harness") {
                 point_at(*state_.kept_form, "harness");
                 title += ". c opens the form again, and → chooses demo, which needs no account\nThe reason";
-            } else if (state_.kept_form && detail(error, "field") == "files") {
-                point_at(*state_.kept_form, "files");
+            } else if (const auto field = detail(error, "field");
+                       state_.kept_form && (field == "files" || field == "attempts")) {
+                point_at(*state_.kept_form, field);
                 title += ". c opens the form again\nThe reason";
             }
         }
@@ -284,6 +286,15 @@ void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, E
         state_.selected = next->id;
     }
     say(title + ": " + outcome_text(request, *reply), has_spawn_error(reply->json), now);
+    send_then(request, effects);
+}
+
+/// Sends the request that waited for this one.
+void Core::send_then(const Request& request, Effects& effects) {
+    if (request.then.empty()) return;
+    auto next = request.then.front();
+    next.then.assign(request.then.begin() + 1, request.then.end());
+    act(effects, std::move(next));
 }
 
 /// Takes over how many comments a task has now, which a rejection says before the next list comes.

@@ -75,8 +75,9 @@ bool does(const Row& task, const Binding& binding, std::string_view verb) {
 std::span<const Binding> Core::keys() {
     static const Binding k_keys[] = {
         {"Enter", Action::enter, k_of_task | k_changes, "attach",
-         "Start the task, open its agent's terminal, or start a dead agent again", "spawn attach respawn",
-         "task attach, task spawn", [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
+         "Start the task, open its agent's terminal, start a dead agent again, or compare the task's attempts",
+         "spawn attach respawn compare", "task attach, task spawn, task compare",
+         [](Core& c, Effects& effects, Moment) { c.enter(effects); }},
         {"a", Action::reply, k_of_task | k_changes | k_takes_text, "answer",
          "Answer the agent's question, or look at what its program asks for, and allow or deny it", "reply allow deny",
          "task reply, task allow, task deny", [](Core& c, Effects& effects, Moment now) { c.answer(effects, now); }},
@@ -171,8 +172,12 @@ std::span<const Binding> Core::keys() {
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::history); }},
         {"5", Action::pane_5, k_of_list, "", "Pane: why the task is where it is, and every way out", "", "task why",
          [](Core& c, Effects&, Moment) { c.focus_pane(Pane::why); }},
-        {"6", Action::pane_6, k_of_list, "", "Pane: the last lines of the work that is tried", "", "",
-         [](Core& c, Effects&, Moment) { c.focus_pane(Pane::preview); }},
+        {"6", Action::pane_6, k_of_list, "",
+         "Pane: the attempts of the task, or the last lines of the work that is tried", "", "",
+         [](Core& c, Effects&, Moment) {
+             const auto* task = c.selected();
+             c.focus_pane(task != nullptr && task->attempts > 0 ? Pane::compare : Pane::preview);
+         }},
         {"j Down", Action::down, k_of_list, "", "Next task", "", "", [](Core& c, Effects&, Moment) { c.move(1); }},
         {"k Up", Action::up, k_of_list, "", "Previous task", "", "", [](Core& c, Effects&, Moment) { c.move(-1); }},
         {"g Home", Action::first, k_of_list, "", "First task", "", "",
@@ -227,6 +232,8 @@ bool is_offered(const Row& task, const Binding& binding) {
             return task.unreadable.empty();
         case Action::shell:
             return task.has_worktree;
+        case Action::merge:  // of a task with attempts it leads to the comparison until one is picked
+            return offers_one(task, binding) || (task.attempts > 0 && can(task, "compare") && !task.ended);
         case Action::restore:  // of a cancelled task with work
             return can(task, "restore") && task.needs_command.verb == "task restore";
         default:
@@ -309,9 +316,11 @@ std::string label_of(const Row* task, const Binding& binding) {
     if (task == nullptr) return binding.label;
     if (binding.action == Action::enter) {
         if (can(*task, "spawn")) return "start";
+        if (is_compared(*task)) return "compare";
         if (!can(*task, "attach")) return "respawn";
         return "attach";
     }
+    if (binding.action == Action::merge && task->attempts > 0 && task->picked.empty()) return "";
     if (binding.action == Action::merge && can(*task, "force_merge")) return "force merge";
     if (binding.action == Action::pull_request) return !task->pr_url.empty() ? "open PR" : "create PR";
     if (binding.action == Action::try_work) return is_tried(*task) ? "end try" : "try";
@@ -356,6 +365,9 @@ std::vector<Line> pane_footer(const State& state, std::size_t width, int rows) {
         if (!keys.empty()) first.add(" ").add(key_row(std::exchange(keys, {}), {}, room > 0 ? room - 1 : 0));
         lines.front() = std::move(first);
     }
+    if (const auto* task = selected_in(state); state.pane == Pane::compare && task != nullptr && !state.read_only) {
+        keys.insert(keys.begin(), task->picked.empty() ? Part{"Enter", "pick"} : Part{"m", "merge"});
+    }
     for (const auto& key : pane_keys()) keys.push_back({key.keys, key.label});
     lines.back() = key_row(keys, {{"?", "help"}}, width);
     return lines;
@@ -373,6 +385,7 @@ std::vector<Line> footer(const State& state, const Row* task, std::size_t width,
     if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "other task"}, {"→", "keys to the pane"}};
     auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
     if (task != nullptr && task->permit) needed = "a";  // its command may only show the request
+    if (task != nullptr && task->attempts > 0 && is_compared(*task)) needed = "Enter";
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
@@ -418,6 +431,7 @@ std::vector<Line> help_lines(const State& state) {
     }
     heading("A pane that has the keys");
     for (const auto& key : pane_keys()) explain(key.keys, key.help);
+    explain("Enter", "In the comparison: pick this attempt; m merges the picked one, D shows what this one changes");
     heading("On a line of the diff or of TASK.md, in a pane that has the keys");
     for (const auto& key : Core::comment_keys()) explain(first_key(key), key.help);
     heading("Elsewhere");

@@ -68,6 +68,7 @@ enum class Action {
     resolve_comment,
     ask_again,
     take_over,
+    pick,
 };
 
 class Core;

@@ -13,7 +13,7 @@ constexpr std::size_t k_edge_width = 4, k_most_quoted = 8;
 
 bool is_same_group(const Place& a, const Place& b) {
     return a.path == b.path && a.section == b.section && a.now == b.now && a.before == b.before &&
-           a.comment == b.comment && a.remark == b.remark;
+           a.comment == b.comment && a.remark == b.remark && a.attempt == b.attempt;
 }
 
 Look look_of_state(std::string_view state) {

@@ -5,6 +5,7 @@
 #include "client/dashboard/ansi.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/pane_comments.hpp"
+#include "client/output/attempts.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "client/output/usage.hpp"
@@ -272,6 +273,25 @@ Lines preview_lines(const Json& reply, std::size_t width) {
     return lines;
 }
 
+/// Returns the attempts side by side; the rows of each are a place.
+Lines compare_lines(const Json& reply, std::size_t width, Places& places) {
+    Lines lines;
+    const auto found = read_as<rpc::TaskCompare::Reply>(reply, "", UnknownKeys::ignore);
+    if (!found || found->rows.empty()) return {Line("No attempt is left.", k_dim)};
+    PlacedRows rows(lines, places, width);
+    const auto compared = output::compared(*found, {false, width});
+    for (std::size_t i = 0; i < compared.lines.size(); ++i) {
+        const auto attempt = compared.of_line[i];
+        add_cleaned(lines, {compared.lines[i]});
+        if (i + 1 < compared.lines.size() && attempt == compared.of_line[i + 1] && attempt > 0) continue;
+        Place place;
+        if (attempt > 0) place.attempt = found->rows[attempt - 1].id;
+        rows.end_line(place);
+    }
+    rows.add_rest();
+    return lines;
+}
+
 }  // namespace
 
 std::vector<Line> about_lines(const About& about, std::size_t width) {
@@ -331,6 +351,8 @@ std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width,
             return history_lines(text.reply, width);
         case Pane::preview:
             return preview_lines(text.reply, width);
+        case Pane::compare:
+            return compare_lines(text.reply, width, places);
         case Pane::why:
             break;
     }

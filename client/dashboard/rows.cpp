@@ -12,7 +12,7 @@ namespace orange::dashboard {
 namespace {
 
 constexpr const char* k_spinner[] = {"|", "/", "-", "\\"};
-constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why", "6 try"};
+constexpr const char* k_tabs[] = {"1 screen", "2 diff", "3 TASK.md", "4 history", "5 why", "6 try", "6 compare"};
 constexpr std::size_t k_title_room = 22;   ///< that the other columns leave to a task's name, or half of the row
 constexpr std::size_t k_least_status = 9;  ///< "reviewing"
 constexpr std::size_t k_most_project = 12;
@@ -160,12 +160,12 @@ Line section_row(const Item& item, bool more, std::size_t width) {
 
 Line tab_row(const State& state, std::size_t width) {
     Line line;
-    for (int i = 0; i < panes_of(state); ++i) {
-        const bool shown = static_cast<int>(state.pane) == i;
-        line.add(shown ? std::string("[") + k_tabs[i] + "]" : std::string(" ") + k_tabs[i] + " ",
-                 !shown                 ? k_dim
-                 : pane_has_keys(state) ? Look{-1, -1, true, false, true}
-                                        : k_bold);
+    for (const auto pane : panes_of(state)) {
+        const bool shown = state.pane == pane;
+        const std::string name = k_tabs[static_cast<std::size_t>(pane)];
+        line.add(shown ? "[" + name + "]" : " " + name + " ", !shown                 ? k_dim
+                                                              : pane_has_keys(state) ? Look{-1, -1, true, false, true}
+                                                                                     : k_bold);
     }
     return line.fit(width);
 }
@@ -176,9 +176,10 @@ std::string_view name_of(Pane pane) {
 
 int tab_at(const State& state, int column) {
     int begin = 0;
-    for (int i = 0; i < panes_of(state); ++i) {
-        const int end = begin + static_cast<int>(std::string_view(k_tabs[i]).size()) + 2;
-        if (column >= begin && column < end) return i;
+    for (const auto pane : panes_of(state)) {
+        const auto name = std::string_view(k_tabs[static_cast<std::size_t>(pane)]);
+        const int end = begin + static_cast<int>(name.size()) + 2;
+        if (column >= begin && column < end) return static_cast<int>(pane);
         begin = end;
     }
     return -1;

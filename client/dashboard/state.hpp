@@ -31,7 +31,7 @@ struct Moment {
 
 enum class Filter { active, needs, all, ended };
 enum class Section { needs_you, running, waiting, ended };
-enum class Pane { screen, diff, task, history, why, preview };
+enum class Pane { screen, diff, task, history, why, preview, compare };
 enum class Overlay { none, help, workspaces };
 
 /// The purpose of a request, which decides how its reply is handled.
@@ -51,6 +51,7 @@ enum class Purpose {
     history,
     why,
     preview,
+    compare,
     about,
     permit,
     train,
@@ -85,6 +86,7 @@ struct Request {
     std::size_t keys = 0;  ///< for `act`: how many inputs of the person came before it
     /// They are sent before it (file_sender.hpp); then its parameter `files` names them, and this is empty.
     std::vector<AgentFile> files = {};
+    std::vector<Request> then = {};  ///< sent one after the other after its success
 };
 
 /// An action that only the program around the core can perform.
@@ -125,6 +127,7 @@ struct Place {
     std::string path;          ///< the file on the branch, or the removed one
     std::string before_path;   ///< the file in the base
     std::string section;       ///< instead of a file: of TASK.md
+    std::string attempt;       ///< instead of a line: the id of the attempt whose row it is, in a comparison
     std::int64_t now = 0;      ///< the line's number on the branch or below the section's heading; 0: it is not there
     std::int64_t before = 0;   ///< the line's number in the base; 0: it is not there
     std::string text;          ///< the line as it is in the file, without "\n"

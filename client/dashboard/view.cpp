@@ -139,9 +139,10 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const R
     auto tabs = tab_row(state, static_cast<std::size_t>(box.width));
     const auto found = state.panes.find(state.pane);
     if (!beside && layout.list.height == 0 && task != nullptr) {
-        constexpr std::size_t k_room = 50, k_room_of_last = 7;
-        const bool has_last = panes_of(state) > static_cast<int>(Pane::preview);
-        tabs = tab_row(state, k_room + (has_last ? k_room_of_last : 0)).add(" " + title_of(*task), k_bold);
+        constexpr std::size_t k_room = 50, k_usual = 5;
+        const auto panes = panes_of(state);
+        const auto room_of_last = panes.size() > k_usual ? name_of(panes.back()).size() + 4 : 0;
+        tabs = tab_row(state, k_room + room_of_last).add(" " + title_of(*task), k_bold);
     }
     canvas.put(box.row, box.column, box.width, std::move(tabs));
     if (found == state.panes.end() || task == nullptr) return;
@@ -233,10 +234,12 @@ void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
 void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box) {
     const auto& form = *state.form;
     canvas.put(box.row, 0, state.width, Line(" Create a task", k_bold));
-    for (std::size_t i = 0; i < form.fields.size(); ++i) {
+    const auto rows = static_cast<std::size_t>(std::max(1, box.height - 2));
+    const auto first = form.at >= rows ? form.at - rows + 1 : 0;
+    for (std::size_t i = first; i < form.fields.size(); ++i) {
         const auto& field = form.fields[i];
         const bool here = i == form.at;
-        const int row = box.row + 2 + static_cast<int>(i);
+        const int row = box.row + 2 + static_cast<int>(i - first);
         if (row >= box.row + box.height) break;
         Line line(here ? " > " : "   ", k_bold);
         line.add(padded(field.name, 13), here ? k_bold : k_dim);

@@ -695,7 +695,7 @@ TEST_CASE("A task can wait for another one, or be a part of it") {
     REQUIRE(desk.core.state().selected == "bbbb0000");
     desk.press("c");
     desk.type("Next");
-    desk.press("S-Tab");
+    for (int i = 0; i < 2; ++i) desk.press("S-Tab");
     desk.press("Right");  // the selected one comes first
     CHECK_THAT(desk.screen(), Holds("< bbbb  Summary of bbbb0000 >"));
     desk.press("S-Tab");
@@ -718,7 +718,7 @@ TEST_CASE("A task can be built on another one of its project") {
     Desk desk({running("aaaa0000"), other});
     desk.press("c");
     desk.type("Next");
-    for (int i = 0; i < 3; ++i) desk.press("S-Tab");
+    for (int i = 0; i < 4; ++i) desk.press("S-Tab");
     desk.press("Right");
     CHECK_THAT(desk.screen(), Holds("built on") && Holds("< aaaa  Summary of aaaa0000 >"));
     desk.press("Enter");
