@@ -368,7 +368,10 @@ std::vector<Line> pane_footer(const State& state, std::size_t width, int rows) {
     if (const auto* task = selected_in(state); state.pane == Pane::compare && task != nullptr && !state.read_only) {
         keys.insert(keys.begin(), task->picked.empty() ? Part{"Enter", "pick"} : Part{"m", "merge"});
     }
-    for (const auto& key : pane_keys()) keys.push_back({key.keys, key.label});
+    for (const auto& key : pane_keys()) {
+        const bool is_of_text = std::string_view("[{(").find(*key.keys) != std::string_view::npos;
+        if (!is_of_text || state.pane != Pane::compare) keys.push_back({key.keys, key.label});
+    }
     lines.back() = key_row(keys, {{"?", "help"}}, width);
     return lines;
 }

@@ -195,7 +195,8 @@ Result<Attempt> attempt_named(const rpc::TaskCompare::Reply& reply, std::string_
     const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
     const bool is_number = read.ec == std::errc() && read.ptr == word.data() + word.size();
     if (is_number && number >= 1 && number <= rows.size()) return rows[number - 1];
-    const auto begins = [&](const Attempt& each) { return !word.empty() && each.id.starts_with(word); };
+    constexpr std::size_t k_least_of_id = 4;  // fewer are a number
+    const auto begins = [&](const Attempt& each) { return word.size() >= k_least_of_id && each.id.starts_with(word); };
     if (std::ranges::count_if(rows, begins) == 1) return *std::ranges::find_if(rows, begins);
     std::vector<std::string> names;
     for (const auto& each : rows) names.push_back(printable(each.name));

@@ -864,6 +864,159 @@ TEST_CASE("On a terminal the order of several tasks is the question, with the re
     }
 }
 
+namespace {
+
+/// What the daemon says about a task with the attempts claude, codex and claude:high.
+struct Attempts {
+    static constexpr const char* k_codex = "7c1dBcDeFgHiJkLmNoPqR";
+    static std::string reply(const Json& result) { return dump({{"jsonrpc", "2.0"}, {"result", result}}); }
+    static Json row(const std::string& id, const std::string& name) {
+        return {{"id", id},
+                {"short_id", id.substr(0, 4)},
+                {"name", name},
+                {"harness", name.substr(0, name.find(':'))},
+                {"status", "reviewing"},
+                {"needs", {{"kind", "nothing"}}},
+                {"checks", "passed"},
+                {"rounds", 1},
+                {"worked", 60},
+                {"tokens", 41'000}};
+    }
+    static std::string refusal() {
+        const Json details = {
+            {"name", "needs_force"}, {"why", "not_picked"}, {"parent", "4f2aBcDeFgHiJkLmNoPqR"}, {"attempt", k_codex}};
+        return dump(
+            {{"jsonrpc", "2.0"}, {"error", {{"code", -32008}, {"message", "codex is not picked"}, {"data", details}}}});
+    }
+
+    std::string compared = reply(
+        {{"task", task_json()},
+         {"rows",
+          {row("5b3eBcDeFgHiJkLmNoPqR", "claude"), row(k_codex, "codex"), row("9x2kBcDeFgHiJkLmNoPqR", "claude:high")}},
+         {"common", Json::array()}});
+    std::string done = reply({{"task", task_json()}, {"notes", {"claude was cancelled"}}});
+};
+
+}  // namespace
+
+TEST_CASE("Several agents try a task, and the list of them goes to the daemon") {
+    CommandLine line;
+    const auto all = Json{"claude", "codex", "claude:high"};
+    CHECK(line.sent({"create", "--attempts", "claude,codex,claude:high", "Round the total"}).at("attempts") == all);
+    CHECK(line.sent({"run", "--attempts=claude,codex,claude:high", "Round", "the", "total"}).at("attempts") == all);
+    CHECK(line.sent({"create", "--attempts", "claude", "--attempts", "codex", "Round the total"}).at("attempts") ==
+          Json{"claude", "codex"});
+    CHECK_FALSE(line.sent({"create", "Round the total"}).contains("attempts"));
+    const auto count = line.daemon.requests().size();
+    CHECK(line.run({"create", "--attempts"}).status == 2);
+    CHECK(line.daemon.requests().size() == count);
+}
+
+TEST_CASE("Each task of a file gets the attempts") {
+    CommandLine line;
+    const auto ran = line.run({"create", "--attempts", "claude,codex", "--from-file", "-"}, "# One\n\n# Two\n");
+    INFO(ran.err);
+    const auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 2);
+    for (const auto& request : requests) CHECK(request["params"]["attempts"] == Json{"claude", "codex"});
+}
+
+TEST_CASE("Attempts are compared, and the difference of two goes by their ids") {
+    CommandLine line;
+    const Attempts attempts;
+    line.reply_lines = {attempts.compared};
+    auto ran = line.run({"compare", "4f2a"});
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Holds("claude:high") && Holds("41k") && Tells("orange pick 4f2aBcDe codex"));
+    CHECK(line.daemon.requests().back()["method"] == "task.compare");
+    line.reply_lines = {attempts.compared};
+    CHECK(Json::parse(line.run({"compare", "4f2a", "--json"}).out).at("rows").size() == 3);
+
+    const Json changes = {{"commits", 0}, {"files", 0}, {"added", 0}, {"removed", 0}, {"uncommitted", false}};
+    const Json diff = {{"repository", "/r"}, {"a", "x"},     {"b", "y"},
+                       {"from", "c0ffee"},   {"to", "d0d0"}, {"changes", changes}};
+    line.reply_lines = {attempts.compared, Attempts::reply(diff)};
+    ran = line.run({"compare", "4f2a", "--diff", "codex", "3"});
+    CHECK(ran.status == 0);
+    const auto request = line.daemon.requests().back();
+    CHECK(request["method"] == "task.compare_diff");
+    CHECK(request["params"]["a"] == Attempts::k_codex);
+    CHECK(request["params"]["b"] == "9x2kBcDeFgHiJkLmNoPqR");
+
+    const auto count = line.daemon.requests().size();
+    line.reply_lines = {attempts.compared};
+    CHECK(line.run({"compare", "4f2a", "--diff", "codex", "2"}).status == 1);  // twice the same
+    line.reply_lines = {attempts.compared};
+    ran = line.run({"compare", "4f2a", "--diff", "codex", "gemini"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Tells("claude:high") && Tells("gemini"));
+    CHECK(line.daemon.requests().size() == count + 2);
+    CHECK(line.run({"compare", "4f2a", "--diff", "codex"}).status == 2);
+    CHECK(line.run({"compare", "4f2a", "--stat"}).status == 2);
+}
+
+TEST_CASE("An attempt is picked with --yes, and without a terminal not otherwise") {
+    CommandLine line;
+    const Attempts attempts;
+    line.reply_lines = {attempts.compared};
+    auto ran = line.run({"pick", "4f2a", "codex"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Tells("orange pick 4f2aBcDe codex --yes"));
+    CHECK(line.daemon.requests().size() == 1);
+    line.reply_lines = {attempts.compared, attempts.done};
+    ran = line.run({"pick", "4f2a", "2", "--yes"});
+    CHECK(ran.status == 0);
+    CHECK_THAT(ran.out, Holds("claude was cancelled"));
+    const auto request = line.daemon.requests().back();
+    CHECK(request["method"] == "task.pick");
+    CHECK(request["params"]["id"] == "4f2aBcDeFgHiJkLmNoPqR");
+    CHECK(request["params"]["attempt"] == Attempts::k_codex);
+    CHECK(line.run({"pick", "4f2a"}).status == 2);
+}
+
+TEST_CASE("On a terminal the question before a pick names what ends") {
+    for (const bool yes : {true, false}) {
+        CommandLine line;
+        const Attempts attempts;
+        line.reply_lines = {attempts.compared, attempts.done};
+        const std::string program = ORANGE_BINARY_DIR "/bin/orange pick 4f2a codex";
+        line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, yes ? "y\n" : "n\n");
+        CHECK(line.ran.status == (yes ? 0 : 1));
+        CHECK_THAT(line.ran.out, Holds("claude (reviewing)") && Holds("Pick codex"));
+        CHECK(line.daemon.requests().size() == (yes ? 2 : 1));
+    }
+}
+
+TEST_CASE("A merge of an attempt that is not picked asks to pick it, and merges it then") {
+    Json shown = {{"task", task_json()}, {"body", ""}, {"history", Json::array()}};
+    const auto merged = Attempts::reply({{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", false}});
+    for (const bool yes : {true, false}) {
+        CommandLine line;
+        const Attempts attempts;
+        const auto watched = Attempts::reply({{"cursor", "1"}, {"resync", false}});
+        line.reply_lines = {Attempts::reply(shown), watched,       Attempts::refusal(),
+                            attempts.compared,      attempts.done, merged};
+        const std::string program = ORANGE_BINARY_DIR "/bin/orange merge 7c1d";
+        line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, yes ? "y\n" : "n\n");
+        INFO(line.ran.out);
+        CHECK(line.ran.status == (yes ? 0 : 1));
+        std::vector<std::string> methods;
+        for (const auto& request : line.daemon.requests()) methods.push_back(request["method"].get<std::string>());
+        std::erase_if(methods, [](const auto& name) { return name == "task.show" || name == "events.subscribe"; });
+        const std::vector<std::string> asked = {"task.merge", "task.compare"};
+        auto wanted = asked;
+        if (yes) wanted.insert(wanted.end(), {"task.pick", "task.merge"});
+        CHECK(methods == wanted);
+    }
+    CommandLine line;
+    line.reply_lines = {Attempts::refusal()};
+    CHECK(line.run({"merge", "7c1d"}).status == 1);  // nobody can be asked
+    CHECK(line.daemon.requests().size() == 1);
+    line.reply_lines = {Attempts::refusal()};
+    CHECK(line.run({"create-pr", "7c1d"}).status == 1);
+    CHECK(line.daemon.requests().size() == 2);
+}
+
 TEST_CASE("Each of several tasks is asked about by itself") {
     CommandLine line;
     line.result["body"] = "";

@@ -29,6 +29,23 @@ Json reply_to(const std::string& method) {
         workflow["states"] = {"pending", "working", "done"};
         return {{"workflows", Json::array({workflow})}};
     }
+    if (method == "task.compare") {
+        const auto row = [](const char* id, const char* name) {
+            return Json{{"id", id},
+                        {"short_id", std::string(id).substr(0, 4)},
+                        {"name", name},
+                        {"harness", "claude"},
+                        {"status", "working"},
+                        {"needs", {{"kind", "nothing"}}},
+                        {"checks", "passed"},
+                        {"rounds", 1},
+                        {"worked", 1},
+                        {"tokens", 1}};
+        };
+        return {{"task", task("4f2aBcDeFgHiJkLmNoPqR", "4f2a", "fix/total", "Round")},
+                {"rows", {row("7c1dBcDeFgHiJkLmNoPqR", "claude:high"), row("5b3eBcDeFgHiJkLmNoPqR", "claude 2")}},
+                {"common", Json::array()}};
+    }
     Json harness = {{"name", "thinker"}, {"path", "/h"},      {"installed", true},
                     {"program", "/t"},   {"mode", "oneshot"}, {"tried", true}};
     harness["models"] = {"small", "large"};
@@ -146,6 +163,19 @@ TEST_CASE("Names are completed from what the daemon knows, and only as what no s
     CHECK(tab.words({"workflow", "show", ""}) == Words{"relay"});
     CHECK(tab.words({"task", "update", "4f2a", "--model", ""}) == Words{"small", "large"});
     CHECK(tab.words({"run", "--review-model", "l"}) == Words{"large"});
+    CHECK(tab.words({"run", "--attempts", "th"}) == Words{"thinker"});
+    CHECK(tab.words({"run", "--attempts", "claude,th"}) == Words{"claude,thinker"});
+    CHECK(tab.words({"create", "--attempts=claude,th"}) == Words{"--attempts=claude,thinker"});
+}
+
+TEST_CASE("Attempts are completed by their names, or by their ids where a name is two words") {
+    TabWithDaemon tab;
+    CHECK(tab.words({"pick", ""}) == Words{"4f2a", "4f3b"});
+    CHECK(tab.words({"pick", "4f2a", ""}) == Words{"claude:high", "5b3e"});
+    CHECK(tab.words({"compare", "4f2a", "--diff", "cl"}) == Words{"claude:high"});
+    CHECK(tab.words({"compare", "4f2a", "--diff", "claude:high", "5"}) == Words{"5b3e"});
+    CHECK(tab.words({"compare", "4f2a", "--diff", "claude:high", "5b3e", ""}).empty());
+    CHECK(tab.words({"compare", "--diff", "x", "y", "4f3"}) == Words{"4f3b"});
 }
 
 TEST_CASE("bash completes with the script that it is given") {
