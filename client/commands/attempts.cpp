@@ -112,8 +112,7 @@ Result<void> picked_after_question(Context& context, const Error& refused) {
     rpc::TaskCompare compare;
     compare.id = detail_in(refused, "parent");
     TRY(const auto all, context.call(compare));
-    output::print_error(output::wrapped("orange: " + std::string(first_line(printable(refused.message, true))), "",
-                                        output::width_of_errors()));
+    output::print_error("orange: no attempt of task " + output::short_id(all.task) + " is picked yet\n");
     const auto named = detail_in(refused, "attempt");
     auto attempt = named.empty() ? chosen_attempt(all) : output::attempt_named(all, named);
     if (!attempt) return attempt.error();

@@ -124,13 +124,14 @@ bool Core::ask_to_pick(const Request& request, const Error& error, Moment now) {
     const auto attempt = detail(error, "attempt");
     if (attempt.empty()) {
         const bool is_free = !state_.question && !state_.prompt && !state_.form && state_.selected == request.task;
-        if (is_free) compare();
-        say(std::string(first_line(error.message)), true, now);
+        if (!is_free) return false;
+        compare();
+        say("None is picked yet; Enter picks the attempt at the cursor", true, now);
         return true;
     }
     auto question = question_to_pick(detail(error, "parent"), attempt);
     question.late = true;
-    question.facts.insert(question.facts.begin(), clean(first_line(error.message)));
+    question.facts.insert(question.facts.begin(), "It is an attempt, and none is picked yet");
     question.if_yes.front().then = {request};
     ask(std::move(question), now);
     return true;

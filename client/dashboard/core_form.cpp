@@ -330,10 +330,13 @@ void Core::send_form(Moment now, Effects& effects) {
     params.harness = given(fields[k_harness]);
     params.review_harness = given(fields[k_reviewer]);
     params.workflow = given(fields[k_workflow]);
-    params.attempts = attempts_in(fields[k_attempts].value);
     params.effort = given(fields[k_effort]);
     params.model = given(fields[k_model]);
     params.permissions = given(fields[k_permissions]);
+    params.attempts = attempts_in(fields[k_attempts].value);
+    if (!params.attempts.empty()) {  // they say it themselves
+        params.harness = params.effort = params.model = std::nullopt;
+    }
     params.no_spawn = fields[k_start].value == "later";
     params.parent = task_in(fields[k_parent]);
     params.on = task_in(fields[k_on]);

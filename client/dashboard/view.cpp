@@ -231,6 +231,13 @@ void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
     frame.cursor = {row + 1, 3 + static_cast<int>(before - hidden)};
 }
 
+/// Returns true for a field that has no meaning because several agents try the task.
+bool is_idle(const Form& form, const FormField& field) {
+    const bool has_attempts = std::ranges::any_of(
+        form.fields, [](const FormField& each) { return each.name == "attempts" && !trim(each.value).empty(); });
+    return has_attempts && (field.name == "harness" || field.name == "effort" || field.name == "model");
+}
+
 void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box) {
     const auto& form = *state.form;
     canvas.put(box.row, 0, state.width, Line(" Create a task", k_bold));
@@ -247,7 +254,11 @@ void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box)
         const auto value =
             lines.size() > 1 ? clean(lines.front()) + "  (" + counted(lines.size(), "line") + ")" : clean(field.value);
         if (here && !field.choices.empty()) line.add("< ", k_bold);
-        line.add(value.empty() ? field.empty : value, value.empty() ? k_dim : Look{});
+        if (is_idle(form, field)) {
+            line.add("as the attempts say", k_dim);
+        } else {
+            line.add(value.empty() ? field.empty : value, value.empty() ? k_dim : Look{});
+        }
         if (here && !field.choices.empty()) line.add(" >", k_bold);
         canvas.put(row, 0, state.width, std::move(line));
         if (here && field.choices.empty())

@@ -78,7 +78,7 @@ Json reply_of(const rpc::TaskView& task) {
 }
 
 Error not_picked(const std::string& attempt) {
-    Error error(ErrorCode::needs_force, "claude is not picked", {{"why", "not_picked"}, {"parent", k_tried}});
+    Error error(ErrorCode::conflict, "claude is not picked", {{"why", "not_picked"}, {"parent", k_tried}});
     if (!attempt.empty()) error.details["attempt"] = attempt;
     return error;
 }
@@ -247,6 +247,22 @@ TEST_CASE("A merge of the task that the daemon refuses without a pick shows the 
     desk.answer(Purpose::act, not_picked(""));
     CHECK(desk.core.state().pane == Pane::compare);
     CHECK(desk.methods().empty());
+}
+
+TEST_CASE("Attempts say which agents work, and not what the form remembers") {
+    Desk desk({running("aaaa0000")});
+    desk.core.set_last_choices({{"shop", {{"harness", "claude"}, {"effort", "xhigh"}, {"reviewer", "codex"}}}});
+    desk.press("c");
+    CHECK_THAT(desk.screen(), Holds("xhigh"));
+    desk.press("S-Tab");
+    desk.type("codex,pi");
+    CHECK_THAT(desk.screen(), !Holds("xhigh"));
+    desk.press("Enter");
+    const auto params = desk.last(Purpose::create).params;
+    CHECK_FALSE(params.contains("harness"));
+    CHECK_FALSE(params.contains("effort"));
+    CHECK(params.at("review_harness") == "codex");
+    CHECK(params.at("attempts") == Json{"codex", "pi"});
 }
 
 TEST_CASE("A refused list of attempts opens the form at its field, and a short screen scrolls to it") {
