@@ -7,6 +7,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/attempt_methods.hpp"
 #include "common/rpc/harness_methods.hpp"
 #include "common/rpc/permit_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -76,8 +77,9 @@ std::string outcome_of(const Request& request, const Answer& answer) {
         return text + ", but no agent works on it: " + failed->get<std::string>();
     }
     const auto notes = notes_of(reply);
-    const bool is_permit = request.method == rpc::TaskAllow::k_name || request.method == rpc::TaskDeny::k_name;
-    if (is_permit && !notes.empty()) return notes.substr(1);  // they name the request
+    const bool says_all = request.method == rpc::TaskAllow::k_name || request.method == rpc::TaskDeny::k_name ||
+                          request.method == rpc::TaskPick::k_name;
+    if (says_all && !notes.empty()) return notes.substr(1);  // they name the request, or the attempt
     return text + notes;
 }
 
