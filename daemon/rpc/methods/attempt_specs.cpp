@@ -107,7 +107,7 @@ Result<void> check_attempt_options(const TaskCreate& params) {
     add(params.from_session.has_value(), "--from-session");
     if (own.empty()) return attempt_specs(params.attempts) ? Result<void>{} : attempt_specs(params.attempts).error();
     return {ErrorCode::invalid_argument,
-            "each attempt begins anew on a branch of its own, so a task with --attempts "
+            "each attempt has a new branch of its own, so a task with --attempts "
             "cannot have " +
                 join(own, ", ") + "; omit " + (own.size() == 1 ? "it" : "them")};
 }
