@@ -15,7 +15,7 @@ namespace orange::rpc {
 /// is. The details `parent` and, of a call for an attempt, `attempt` have the ids that task.pick takes.
 inline constexpr const char* k_not_picked = "not_picked";
 
-/// What the daemon has measured of one attempt.
+/// One attempt, as the daemon has measured it.
 struct ComparedAttempt {
     std::string id;
     std::string short_id;

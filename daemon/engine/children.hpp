@@ -30,7 +30,7 @@ struct Child {
     ChildState state = ChildState::open;
     bool unapproved = false;  ///< it waits for a human's approval
     bool deleted = false;     ///< only its id is left, and that it was done
-    /// Of an attempt: one of several sub-tasks for the same task, of which a human picks one.
+    /// Set for an attempt, which is one of several sub-tasks for the same task. Its human picks one of them.
     std::string attempt = {};  ///< its name; empty: it is none
     bool picked = false;
     bool unpicked = false;  ///< another one is picked, and this one has not ended yet

@@ -144,7 +144,7 @@ void Reconciler::saved(const TaskId& id) {
     if (!by_own_step) wake(id);
 }
 
-/// What attempts need, and whether they go on, depends on their parent.
+/// Wakes the attempts of a parent: whether they go on, and what they need, depends on it.
 void Reconciler::wake_attempts(const TaskId& parent) {
     const auto record = world_.tasks.awake(parent);
     if (!record || record->attempts.empty()) return;
