@@ -66,12 +66,17 @@ Awaitable<void> TrainRun::go(std::vector<TaskId> ids) {
     co_await board(std::move(ids));
     while (!rest_.empty()) {
         const auto gone_on = co_await step();
-        std::erase_if(rest_, [this](const auto& member) {
-            if (member->is_gone) riding_->erase(member->id());
-            return member->is_gone;
-        });
+        drop_gone();
         if (!gone_on) leave_all(gone_on.error());
     }
+}
+
+/// Removes the tasks that are not in the train any more: nothing of it keeps them back.
+void TrainRun::drop_gone() {
+    std::erase_if(rest_, [this](const auto& member) {
+        if (member->is_gone) riding_->erase(member->id());
+        return member->is_gone;
+    });
 }
 
 Awaitable<void> TrainRun::board(std::vector<TaskId> ids) {
@@ -142,6 +147,7 @@ Awaitable<Result<void>> TrainRun::build() {
         auto& member = *rest_[i];
         CO_TRY(co_await couple(member));
     }
+    drop_gone();
     co_return Result<void>{};
 }
 

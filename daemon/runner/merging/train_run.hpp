@@ -56,6 +56,7 @@ class TrainRun : Owner {
     using Batch = std::vector<Member*>;
 
     Awaitable<void> board(std::vector<TaskId> ids);
+    void drop_gone();
     std::string wall_of(const Task& task) const;
     /// Builds, tests and publishes once. After an Error the train ends.
     Awaitable<Result<void>> step();
