@@ -42,50 +42,54 @@ std::string lines_for(const Children& children) {
     return lines;
 }
 
+OrangeCommand to_give_up(const Task& task) {
+    return task_command("cancel", task.id.value, "--with-children");
+}
+
+Trouble trouble_with(const Children& children, ChildState state) {
+    Trouble trouble;
+    for (const auto& child : children) {
+        if (child.state == state) trouble.with.push_back(child.id);
+    }
+    return trouble;
+}
+
+/// Returns the trouble with attempts whose files cannot be read: they cannot be ended either.
+std::optional<Trouble> trouble_of_unreadable(const Task& task, const Children& children) {
+    auto trouble = trouble_with(children, ChildState::unreadable);
+    if (trouble.with.empty()) return std::nullopt;
+    trouble.command = OrangeCommand{"doctor"};
+    trouble.text = "the files of its attempt " + names_of(children, ChildState::unreadable) +
+                   " cannot be read\nTo see what is wrong:\n  " + trouble.command.text() +
+                   "\nTo give up all of it:\n  " + to_give_up(task).text();
+    return trouble;
+}
+
 /// Says why no attempt can be picked.
 std::optional<Trouble> trouble_of_attempts(const Task& task, const Children& children) {
-    const auto unreadable = names_of(children, ChildState::unreadable);
-    const bool all_ended = how_many(children, ChildState::ended) == children.size();
-    if (unreadable.empty() && !all_ended) return std::nullopt;
-    Trouble trouble;
-    const auto cancel = task_command("cancel", task.id.value, "--with-children");
-    if (all_ended) {
-        trouble.command = cancel;
-        trouble.text = "all its attempts have ended, and none was picked\nTo go on with the work of one:\n  " +
-                       task_command("restore", children.front().id.value, "--create").text();
-    } else {
-        trouble.command = OrangeCommand{"doctor"};
-        trouble.text = "the files of its attempt " + unreadable + " cannot be read\nTo see what is wrong:\n  " +
-                       trouble.command.text();
-    }
-    trouble.text += "\nTo give up all of it:\n  " + cancel.text();
-    for (const auto& child : children) {
-        const bool comes = child.state == ChildState::open || child.state == ChildState::done;
-        if (!comes && child.state != ChildState::stuck) trouble.with.push_back(child.id);
-    }
+    auto trouble = trouble_with(children, ChildState::ended);
+    if (trouble.with.size() < children.size()) return trouble_of_unreadable(task, children);
+    trouble.command = to_give_up(task);
+    trouble.text = "all its attempts have ended, and none was picked\nTo go on with the work of one:\n  " +
+                   task_command("restore", children.front().id.value, "--create").text() +
+                   "\nTo give up all of it:\n  " + trouble.command.text();
     return trouble;
 }
 
 /// Says why the attempt that was picked does not come to its end.
 std::optional<Trouble> trouble_of_picked(const Task& task, const Child& child) {
-    if (child.state == ChildState::open || child.state == ChildState::done) return std::nullopt;
+    const bool is_stuck = child.state == ChildState::stuck;
+    if (!is_stuck && child.state != ChildState::ended) return std::nullopt;
     Trouble trouble;
     trouble.with = {child.id};
-    const auto what = "the attempt that you picked, " + child.short_id + ", ";
     const auto& id = child.id.value;
-    const auto cancel = "\nTo give up all of it:\n  " + task_command("cancel", task.id.value, "--with-children").text();
-    if (child.state == ChildState::stuck) {
-        trouble.command = task_command("show", id);
-        trouble.text = what + "is stuck\nTo look at it:\n  " + trouble.command.text() + cancel;
-    } else if (child.state == ChildState::unreadable) {
-        trouble.command = OrangeCommand{"doctor"};
-        trouble.text =
-            what + "has files that cannot be read\nTo see what is wrong:\n  " + trouble.command.text() + cancel;
-    } else {
-        trouble.command = task_command("cancel", task.id.value);
-        trouble.text = what + "has ended without being merged\nTo go on with its work in a new task:\n  " +
-                       task_command("restore", id, "--create").text() + cancel;
-    }
+    const auto show = task_command("show", id), restore = task_command("restore", id, "--create");
+    trouble.command = is_stuck ? show : to_give_up(task);
+    trouble.text =
+        "the attempt that you picked, " + child.short_id +
+        (is_stuck ? ", is stuck\nTo look at it:\n  " + show.text()
+                  : ", has ended without being merged\nTo go on with its work in a new task:\n  " + restore.text()) +
+        "\nTo give up all of it:\n  " + to_give_up(task).text();
     return trouble;
 }
 
@@ -172,8 +176,10 @@ std::optional<Trouble> trouble_of(const Definition& definition, const Task& task
     const auto* rule = rule_of_state(definition, task);
     if (rule == nullptr) return std::nullopt;
     if (waits_for_pick(children)) return trouble_of_attempts(task, children);
-    if (const auto picked = std::ranges::find_if(children, &Child::picked); picked != children.end())
-        return trouble_of_picked(task, *picked);
+    if (const auto picked = std::ranges::find_if(children, &Child::picked); picked != children.end()) {
+        auto trouble = trouble_of_picked(task, *picked);
+        return trouble ? trouble : trouble_of_unreadable(task, children);
+    }
     const auto stuck = names_of(children, ChildState::stuck), ended = names_of(children, ChildState::ended);
     const auto unreadable = names_of(children, ChildState::unreadable);
     const auto on = human_command(definition, task, rule->when_commits);

@@ -165,7 +165,7 @@ void put_files(const std::vector<Compared>& all, TaskCompare::Reply& reply) {
     }
 }
 
-Awaitable<Result<TaskCompare::Reply>> compare(Api& api, TaskCompare params, Call call) {
+Awaitable<Result<TaskCompare::Reply>> compare_attempts(Api& api, TaskCompare params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(const auto parent, compared_task(api, id));
     std::vector<Compared> all;
@@ -240,7 +240,7 @@ Result<TaskId> attempt_to_pick(Api& api, const TaskPick& params, const TaskId& s
                                                   "\nTo pick one:\n  orange pick " + id + " ATTEMPT");
 }
 
-Awaitable<Result<TaskReply>> pick(Api& api, TaskPick params, Call call) {
+Awaitable<Result<TaskReply>> pick_attempt(Api& api, TaskPick params, Call call) {
     CO_TRY(const auto selected, api.select(params, call, store::Naming::id_or_branch));
     CO_TRY(const auto parent, compared_task(api, selected));
     CO_TRY(const auto attempt, attempt_to_pick(api, params, selected, parent));
@@ -260,12 +260,12 @@ Awaitable<Result<TaskReply>> pick(Api& api, TaskPick params, Call call) {
 void add_attempt_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<TaskCompare>(Access::read, "Compares the attempts of a task, by what Orange has measured.",
-                           {not_found, conflict}, api, compare);
+                           {not_found, conflict}, api, compare_attempts);
     table.add<TaskCompareDiff>(Access::read, "What differs between two attempts of a task, committed and not.",
                                {not_found, conflict, invalid_argument, external_failed}, api, compare_diff);
     table.add<TaskPick>(Access::human,
                         "Picks one of a task's attempts; the others are cancelled, and their work is kept.",
-                        {not_found, conflict, invalid_argument}, api, pick);
+                        {not_found, conflict, invalid_argument}, api, pick_attempt);
 }
 
 }  // namespace orange::rpc

@@ -180,7 +180,8 @@ Awaitable<std::vector<std::string>> end_one(Runner& runner, TaskId id, Caller by
         co_return notes;
     }
     notes.push_back("cancelled " + name + ", " + id.value);
-    for (auto& note : co_await kept_work(runner.world, *record)) notes.push_back(std::move(note));
+    const auto kept = co_await kept_work(runner.world, *record);
+    notes.insert(notes.end(), kept.begin(), kept.end());
     if (!marked) log::warn("runner", marked.error().message, {{"task", id.value}});
     co_return notes;
 }
