@@ -228,6 +228,12 @@ bool is_unpicked(const World& world, const TaskRecord& record) {
 
 Result<void> check_picked(const World& world, const TaskRecord& record) {
     if (!record.attempts.empty() && !store::has_ended(record)) return none_picked(record);
+    const auto is_parent = [&](const auto& broken) { return broken.id == record.task.parent.value; };
+    if (!record.attempt.empty() && std::ranges::any_of(world.tasks.unreadable(), is_parent)) {
+        return {ErrorCode::conflict, "the files of its parent, task " + record.task.parent.value +
+                                         ", cannot be read, so it is not known whether this attempt is picked. To see "
+                                         "what is wrong:\n  orange doctor"};
+    }
     const auto parent = open_parent(world, record);
     if (!parent || parent->picked == record.task.id) return {};
     if (parent->picked.empty()) return not_picked(record, *parent);
