@@ -20,9 +20,9 @@ inline Json attempts_params(Json more = Json::object()) {
 
 /// A house with the project and two programs, and workspaces for all.
 inline void prepare_attempts(RunnerWorld& world, int pool_size = 4) {
-    world.boot();
     write_file(world.home() / "harnesses/other.yml",
                "name: other\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen: {composer_empty: [❯]}\n");
+    world.boot();
     (void)world.draft("only for the project", pool_size);
 }
 

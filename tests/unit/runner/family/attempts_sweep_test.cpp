@@ -44,7 +44,7 @@ void kill_at_each_step(RunnerWorld& world, const TaskId& parent, const std::func
 
 }  // namespace
 
-TEST_CASE("A daemon that is killed while it creates attempts leaves all of them, or no task") {
+TEST_CASE("A daemon that is killed while it creates attempts leaves all of them, or no task", "[slow]") {
     RunnerWorld world;
     prepare_attempts(world);
     const TaskId parent{k_fixed_id};
@@ -71,7 +71,8 @@ TEST_CASE("A daemon that is killed while it creates attempts leaves all of them,
         });
 }
 
-TEST_CASE("A daemon that is killed during a pick leaves one picked and the others cancelled, or nothing changed") {
+TEST_CASE("A daemon that is killed during a pick leaves one picked and the others cancelled, or nothing changed",
+          "[slow]") {
     RunnerWorld world;
     prepare_attempts(world);
     const auto family = tried_by_three(world);
