@@ -72,10 +72,7 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
 }
 
 std::optional<std::string> written_problem(const Gate& gate, const TransitionFacts& given) {
-    if (gate.attempts && !given.facts.attempts) {
-        return "no other agents try the task. Create one that several try:\n  " +
-               OrangeCommand{"run", {}, "--attempts claude,codex \"...\""}.text();
-    }
+    if (gate.attempts && !given.facts.attempts) return "the task was not created with --attempts";
     const bool hidden = given.artifacts.swallowed_by_fence.contains(gate.section);
     // Sub-tasks come first, because they decide what has to be written.
     std::optional<std::string> problem;

@@ -11,6 +11,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Transit
     const Task& task = given.task;
     for (const auto& to : definition.targets_from(task.status)) {
         for (const auto* edge : definition.between(task.status, to)) {
+            if (edge->gate && edge->gate->attempts && !given.facts.attempts) continue;
             EdgeExplanation explanation;
             explanation.to = to;
             if (const auto* target = definition.state(to)) explanation.means = target->meaning;

@@ -21,8 +21,8 @@ struct EdgeExplanation {
     bool open() const { return guard_holds && !gate_problem; }
 };
 
-/// Returns every outgoing edge of the task's state, in the file's order. decide_request() refuses exactly the edges
-/// that are closed here, since both use the same rules.
+/// Returns every outgoing edge of the task's state, in the file's order; those for attempts only of a task with some.
+/// decide_request() refuses exactly the edges that are closed here, since both use the same rules.
 std::vector<EdgeExplanation> explain(const Definition& definition, const TransitionFacts& given);
 
 /// Returns the line that a refusal and `task why` print: the roles, and what the edge needs.
