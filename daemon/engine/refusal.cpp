@@ -9,13 +9,16 @@
 namespace orange::engine {
 namespace {
 
-/// Returns the states that `role` may ask for from `from` without force, in the file's order.
+/// Returns the states that `role` may ask for from `from` without force, in the file's order. A task with attempts is
+/// started, and asks for nothing.
 std::vector<std::string> open_to(const Definition& definition, std::string_view from, Role role) {
     std::vector<std::string> states;
     for (auto& to : definition.targets_from(from)) {
         const auto edges = definition.between(from, to);
-        const bool open = std::any_of(edges.begin(), edges.end(),
-                                      [role](const Transition* edge) { return may_ask(*edge, role) && !edge->force; });
+        const bool open = std::any_of(edges.begin(), edges.end(), [role](const Transition* edge) {
+            const bool is_for_attempts = edge->gate && edge->gate->attempts;
+            return may_ask(*edge, role) && !edge->force && !is_for_attempts;
+        });
         if (open) states.push_back(std::move(to));
     }
     return states;
