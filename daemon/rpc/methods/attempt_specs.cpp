@@ -117,6 +117,7 @@ Awaitable<Result<void>> choose_attempts(Api& api, TaskCreate params, Draft& draf
     CO_TRY(check_parent_of_attempts(api.world(), draft.record));
     CO_TRY(check_attempts_allowed(api.world(), draft.project, draft.record, specs.size()));
     CO_TRY(draft.record.start, engine::state_of_attempts(*draft.definition));
+    const auto before = draft.record;  // no attempt takes anything from another one
     std::vector<AttemptRow> rows;
     for (const auto& spec : specs) {
         auto each = params;
@@ -125,6 +126,7 @@ Awaitable<Result<void>> choose_attempts(Api& api, TaskCreate params, Draft& draf
         each.effort = spec.effort;
         each.model = spec.model;
         auto trial = draft;
+        trial.record = before;
         trial.notes.clear();
         const auto chosen = choose_harnesses(api, each, trial);
         if (!chosen) co_return in_context("attempt " + spec.name, chosen.error());
