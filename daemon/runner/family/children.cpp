@@ -80,9 +80,14 @@ bool rests(const World& world, const TaskId& id) {
     const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
     if (!definition) return true;
     if ((*definition)->means(task.status, engine::Meaning::stuck)) return true;
-    const bool needs_help =
-        std::ranges::any_of(record->notices, [](const Notice& notice) { return rule_of(notice.kind).help; });
-    return needs_help || engine::can_be_merged_from(**definition, task.status);
+    const auto needs_help = [&](const Notice& notice) {
+        const bool is_death = notice.kind == NoticeKind::agent_crashed || notice.kind == NoticeKind::agent_ended ||
+                              notice.kind == NoticeKind::session_lost;
+        const bool is_over = is_death && !record->runs.empty();  // an agent was started again
+        return rule_of(notice.kind).help && !is_over;
+    };
+    if (std::ranges::any_of(record->notices, needs_help)) return true;
+    return engine::can_be_merged_from(**definition, task.status);
 }
 
 /// Says what the sub-task is among the attempts of its parent.
