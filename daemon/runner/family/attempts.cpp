@@ -43,6 +43,13 @@ Error not_picked(const TaskRecord& record, const TaskRecord& parent) {
             {{"why", k_not_picked}, {"parent", above}, {"attempt", id}}};
 }
 
+/// Nobody knows then which attempt was picked.
+Error parent_unreadable(const TaskRecord& record) {
+    return {ErrorCode::conflict, "the files of task " + record.task.parent.value + ", of which this is the attempt " +
+                                     record.attempt + ", cannot be read. To see what is wrong with them:\n  " +
+                                     OrangeCommand{"doctor"}.text()};
+}
+
 Error none_picked(const TaskRecord& parent) {
     const auto& id = parent.task.id.value;
     return {ErrorCode::conflict,
@@ -99,6 +106,7 @@ TaskRecord record_for(const World& world, const TaskRecord& parent, const engine
     made.into_parent = parent.into_parent;
     made.stacked_on = parent.stacked_on;
     made.blockers_done = parent.blockers_done;
+    made.harness_hashes = parent.harness_hashes;  // what its human has seen of the definitions
     return made;
 }
 
@@ -109,18 +117,29 @@ std::string with_places(std::string text, const std::string& from, const std::st
     return text;
 }
 
-/// Copies the files that were given to the parent, and returns `body` with their new places.
-Result<std::string> take_files(const World& world, const TaskRecord& parent, const TaskRecord& made, std::string body) {
-    const auto from = world.tasks.folder(parent) / store::k_files, to = world.tasks.folder(made) / store::k_files;
-    TRY(const auto names, world.files.list(from));
-    for (const auto& name : names) {
-        TRY(const auto content, world.files.read(from / name));
-        TRY(world.files.replace(to / name, content));
+/// Copies a file in pieces, with everybody's turn in between: it may have hundreds of MiB.
+Awaitable<Result<void>> copy_file(FileSystem& files, Path from, Path to) {
+    constexpr std::size_t k_piece = std::size_t{1} << 20;
+    CO_TRY(files.replace(to, ""));
+    for (std::uintmax_t at = 0;;) {
+        CO_TRY(const auto piece, files.read_beneath(from.parent_path(), from.filename(), at, k_piece));
+        if (piece.bytes.empty()) co_return Result<void>{};
+        CO_TRY(files.append(to, piece.bytes));
+        at += piece.bytes.size();
+        co_await async::yield();
     }
-    if (names.empty()) return body;
+}
+
+/// Copies the files that were given to the parent, and returns `body` with their new places.
+Awaitable<Result<std::string>> take_files(World& world, const TaskRecord& parent, const TaskRecord& made,
+                                          std::string body) {
+    const Path from = world.tasks.folder(parent) / store::k_files, to = world.tasks.folder(made) / store::k_files;
+    CO_TRY(const auto names, world.files.list(from));
+    for (const auto& name : names) CO_TRY(co_await copy_file(world.files, from / name, to / name));
+    if (names.empty()) co_return body;
     const auto& env = world.base_environment;
-    return with_places(std::move(body), agents::in_real_home(from.string(), env),
-                       agents::in_real_home(to.string(), env));
+    co_return with_places(std::move(body), agents::in_real_home(from.string(), env),
+                          agents::in_real_home(to.string(), env));
 }
 
 Awaitable<Result<void>> make_attempt(Runner& runner, const TaskRecord& parent, const engine::Definition& definition,
@@ -129,7 +148,7 @@ Awaitable<Result<void>> make_attempt(Runner& runner, const TaskRecord& parent, c
     auto made = record_for(world, parent, definition, row);
     CO_TRY(made.task.branch, co_await branch_of(world, parent, row));
     CO_TRY(auto body, store::read_body(world.files, world.tasks.folder(parent) / store::k_task));
-    CO_TRY(body, take_files(world, parent, made, std::move(body)));
+    CO_TRY(body, co_await take_files(world, parent, made, std::move(body)));
     co_return runner.creation.write_queued(std::move(made), std::move(body));
 }
 
@@ -162,6 +181,11 @@ engine::Request to_cancelled() {
 
 Awaitable<std::vector<std::string>> end_one(Runner& runner, TaskId id, Caller by) {
     std::vector<std::string> notes;
+    if (const auto* task = runner.world.tasks.brief(id); task && !task->ended) {
+        // A pick waits neither for a setup command, which holds the task's lock, nor for checks.
+        runner.world.pool.stop_acquire(id);
+        runner.checks.stop(id);
+    }
     const auto marked = co_await mark_unpicked(runner, id);
     const auto* brief = runner.world.tasks.brief(id);
     if (!brief) co_return notes;
@@ -199,6 +223,11 @@ Result<void> check_is_there(const World& world, const TaskId& attempt) {
 
 }  // namespace
 
+bool is_unreadable(const World& world, const TaskId& id) {
+    return std::ranges::find(world.tasks.unreadable(), id.value, &store::Unreadable::id) !=
+           world.tasks.unreadable().end();
+}
+
 TaskId task_above(const World& world, const TaskRecord& record) {
     if (record.attempt.empty()) return record.task.parent;
     const auto* parent = world.tasks.brief(record.task.parent);
@@ -228,12 +257,7 @@ bool is_unpicked(const World& world, const TaskRecord& record) {
 
 Result<void> check_picked(const World& world, const TaskRecord& record) {
     if (!record.attempts.empty() && !store::has_ended(record)) return none_picked(record);
-    const auto is_parent = [&](const auto& broken) { return broken.id == record.task.parent.value; };
-    if (!record.attempt.empty() && std::ranges::any_of(world.tasks.unreadable(), is_parent)) {
-        return {ErrorCode::conflict, "the files of its parent, task " + record.task.parent.value +
-                                         ", cannot be read, so it is not known whether this attempt is picked. To see "
-                                         "what is wrong:\n  orange doctor"};
-    }
+    if (!record.attempt.empty() && is_unreadable(world, record.task.parent)) return parent_unreadable(record);
     const auto parent = open_parent(world, record);
     if (!parent || parent->picked == record.task.id) return {};
     if (parent->picked.empty()) return not_picked(record, *parent);
@@ -322,10 +346,10 @@ Awaitable<Result<void>> make_attempts(Runner& runner, TaskRecord& record) {
     for (auto& row : record.attempts) {
         if (row.made) continue;
         if (!runner.world.tasks.brief(row.id)) CO_TRY(co_await make_attempt(runner, record, *definition, row));
-        row.made = true;
+        row.made = true;  // saved at once: an attempt that is deleted later is not made again
+        record.task.updated_at = runner.world.clock.now();
+        CO_TRY(runner.turns.try_save(record));
     }
-    record.task.updated_at = runner.world.clock.now();
-    CO_TRY(runner.turns.try_save(record));
     runner.queue.schedule(record.task.project);
     co_return Result<void>{};
 }
@@ -335,6 +359,7 @@ Awaitable<Result<void>> end_unpicked(Runner& runner, TaskRecord& record) {
         record.unpicked = true;
         CO_TRY(runner.turns.try_save(record));
     }
+    runner.checks.stop(record.task.id);
     const auto by = picker(runner.world, record);
     const auto request = to_cancelled();
     const Edit nothing;

@@ -22,6 +22,9 @@ namespace orange {
 /// The detail `why` of the error of a merge that has to wait for a pick, as common/rpc/attempt_methods.hpp says.
 inline constexpr const char* k_not_picked = "not_picked";
 
+/// True if the files of that task could not be read.
+bool is_unreadable(const World& world, const TaskId& id);
+
 /// Returns the task whose sub-task this one is for a merge and for the beginning of its branch: its parent, or of an
 /// attempt the parent's parent. Empty if there is none.
 TaskId task_above(const World& world, const TaskRecord& record);
@@ -32,7 +35,8 @@ bool waits_for_pick(const World& world, const TaskRecord& record);
 bool is_unpicked(const World& world, const TaskRecord& record);
 
 /// Succeeds for a task that may be merged, or may have a pull request, as far as it is a matter of picks. conflict,
-/// with `why` not_picked, for an attempt that is not picked, and for a task with attempts.
+/// with `why` not_picked, for an attempt that is not picked, and for a task with attempts. conflict for an attempt of a
+/// task that cannot be read.
 Result<void> check_picked(const World& world, const TaskRecord& record);
 /// Returns the task that a merge of `id` is about: the attempt that was picked, or the task itself. conflict, with
 /// `why` not_picked, if the task has attempts and none is picked.

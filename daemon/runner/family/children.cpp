@@ -106,9 +106,7 @@ engine::Children attempts_without_files(const World& world, const TaskRecord& re
     engine::Children children;
     for (const auto& row : record.attempts) {
         if (world.tasks.brief(row.id) || record.children_done.contains(row.id)) continue;
-        const bool is_broken = std::ranges::any_of(world.tasks.unreadable(),
-                                                   [&](const auto& broken) { return broken.id == row.id.value; });
-        if (is_broken) continue;
+        if (is_unreadable(world, row.id)) continue;
         engine::Child child{row.id, world.tasks.short_id(row.id)};
         child.deleted = row.made;
         child.state = row.made ? engine::ChildState::ended : engine::ChildState::open;
@@ -229,7 +227,10 @@ Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(Runner& runner,
     engine::Facts facts;
     facts.children = children_of(runner.world, record);
     if (engine::have_come_back(*definition, record.task, facts.children)) {
-        CO_TRY(facts.own_work, co_await has_own_work(runner.world, record));
+        facts.own_work = false;  // of a task with attempts, whatever branch has got its name
+        if (record.attempts.empty()) {
+            CO_TRY(facts.own_work, co_await has_own_work(runner.world, record));
+        }
         facts.children = children_of(runner.world, record);  // another sub-task may have been created meanwhile
     }
     const engine::Artifacts none;

@@ -1,5 +1,7 @@
 // Several agents at the same task, of which a human picks one.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "common/base/text.hpp"
 #include "daemon/runner/attention/attention.hpp"
@@ -7,6 +9,7 @@
 #include "daemon/runner/merging/forecast.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/attempts.hpp"
+#include "tests/unit/runner/given.hpp"
 
 using namespace orange;
 using namespace orange::test;
@@ -81,8 +84,48 @@ TEST_CASE("Attempts that have no workspace yet wait in the queue, and the reply 
     const TaskId parent{reply.at("task").at("fields").at("id").get<std::string>()};
     CHECK(world.record(parent).task.status == "delegated");
     std::size_t queued = 0;
-    for (const auto& row : world.record(parent).attempts) queued += world.record(row.id).queued ? 1 : 0;
+    const auto& seen = world.record(parent).harness_hashes;
+    CHECK(seen.contains("other"));
+    for (const auto& row : world.record(parent).attempts) {
+        if (!world.record(row.id).queued) continue;
+        ++queued;
+        CHECK(world.record(row.id).harness_hashes == seen);
+    }
     CHECK(queued == 2);
+}
+
+TEST_CASE("Each attempt has a copy of the files that were given to the task, and TASK.md names it") {
+    RunnerWorld world;
+    prepare_attempts(world);
+    const std::string content((std::size_t{2} << 20) + 1, 'x');  // several pieces
+    const auto file = upload(world, "shot.png", content).value();
+    const auto family = tried_by_three(world, {{"files", {file}}});
+    for (const auto& id : family.children) {
+        const auto copy = files_of(world, id) / "shot.png";
+        const bool is_same = read_file(copy) == content;
+        CHECK(is_same);
+        CHECK_THAT(world.task_text(id), Holds(copy.string()));
+        CHECK_THAT(world.task_text(id), !Catch::Contains(files_of(world, family.parent).string()));
+    }
+}
+
+TEST_CASE("A pick does not wait for the setup commands of the others") {
+    RunnerWorld world;
+    prepare_attempts(world, 1);
+    const auto family = tried_by_three(world);
+    const auto finished = world.home() / "finished";
+    auto project = shop(world);
+    project.pool_size = 4;
+    project.setup = {"/bin/sh", "-c", "sleep 30; touch '" + finished.string() + "'"};
+    auto& house = world.house();
+    house.world().projects.put(project).value();
+    async::spawn(house.io.get_executor(), "queue", house.runner().queue.look("shop"));
+    CHECK(pick_attempt(world, family.parent, "bot"));
+    house.io.restart();
+    house.io.run();
+    CHECK(world.record(family.children[1]).task.status == "cancelled");
+    CHECK(world.record(family.children[2]).task.status == "cancelled");
+    CHECK_FALSE(std::filesystem::exists(finished));
 }
 
 TEST_CASE("A task that waits for another one gets its attempts when that is done, and with --no-spawn when it starts") {
@@ -189,6 +232,21 @@ TEST_CASE("An attempt is merged only after it was picked, and its task is done w
     CHECK(f.status(f.parent()) == "done");
     const auto main = f.world.git.plain(f.world.repo(), {"ls-tree", "--name-only", "main"});
     CHECK_THAT(main, Holds("of-" + f.attempt(1).value) && !Catch::Contains("of-" + f.attempt(0).value));
+}
+
+TEST_CASE("No attempt is merged while the files of its task cannot be read") {
+    AttemptsFixture f;
+    hand_over_attempt(f.world, f.attempt(0));
+    const auto state = f.world.house().world().tasks.folder(f.world.record(f.parent())) / "state.json";
+    f.world.stop();
+    std::ofstream(state) << "{";
+    f.world.outside.unreadable = true;
+    f.world.boot();
+    f.world.recover();
+    const auto refused = f.merge(f.attempt(0));
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("orange doctor"));
+    CHECK(f.status(f.attempt(0)) == "reviewing");
 }
 
 TEST_CASE("A pick holds: it is repeated without harm, and no other attempt is picked after it") {
