@@ -70,9 +70,12 @@ std::optional<Trouble> trouble_of_attempts(const Task& task, const Children& chi
     auto trouble = trouble_with(children, ChildState::ended);
     if (trouble.with.size() < children.size()) return trouble_of_unreadable(task, children);
     trouble.command = to_give_up(task);
-    trouble.text = "all its attempts have ended, and none was picked\nTo go on with the work of one:\n  " +
-                   task_command("restore", children.front().id.value, "--create").text() +
-                   "\nTo give up all of it:\n  " + trouble.command.text();
+    trouble.text = "all its attempts have ended, and none was picked";
+    if (const auto kept = std::ranges::find(children, false, &Child::deleted); kept != children.end()) {
+        trouble.text +=
+            "\nTo go on with the work of one:\n  " + task_command("restore", kept->id.value, "--create").text();
+    }
+    trouble.text += "\nTo give up all of it:\n  " + trouble.command.text();
     return trouble;
 }
 
@@ -85,11 +88,11 @@ std::optional<Trouble> trouble_of_picked(const Task& task, const Child& child) {
     const auto& id = child.id.value;
     const auto show = task_command("show", id), restore = task_command("restore", id, "--create");
     trouble.command = is_stuck ? show : to_give_up(task);
-    trouble.text =
-        "the attempt that you picked, " + child.short_id +
-        (is_stuck ? ", is stuck\nTo look at it:\n  " + show.text()
-                  : ", has ended without being merged\nTo go on with its work in a new task:\n  " + restore.text()) +
-        "\nTo give up all of it:\n  " + to_give_up(task).text();
+    trouble.text = "the attempt that you picked, " + child.short_id +
+                   (is_stuck ? ", is stuck\nTo look at it:\n  " + show.text() : ", has ended without being merged");
+    const bool has_work = !is_stuck && !child.deleted;
+    if (has_work) trouble.text += "\nTo go on with its work in a new task:\n  " + restore.text();
+    trouble.text += "\nTo give up all of it:\n  " + to_give_up(task).text();
     return trouble;
 }
 
