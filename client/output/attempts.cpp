@@ -99,21 +99,22 @@ Table table_of(const rpc::TaskCompare::Reply& reply) {
     return table;
 }
 
-std::string files_of(const std::vector<std::string>& files) {
+std::string files_of(const std::vector<std::string>& files, std::int64_t not_listed) {
     std::vector<std::string> named;
     for (const auto& file : files) {
         if (named.size() == k_most_files) break;
         named.push_back(printable(file));
     }
-    const auto more = files.size() - named.size();
+    const auto more = files.size() - named.size() + static_cast<std::size_t>(not_listed);
     return join(named, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 std::vector<std::string> sentences_of(const rpc::TaskCompare::Reply& reply) {
     std::vector<std::string> sentences;
-    if (!reply.common.empty()) sentences.push_back("All of them change " + files_of(reply.common));
+    if (!reply.common.empty()) sentences.push_back("All of them change " + files_of(reply.common, reply.common_more));
     for (const auto& each : reply.rows) {
-        if (!each.only.empty()) sentences.push_back("Only " + printable(each.name) + " changes " + files_of(each.only));
+        if (each.only.empty()) continue;
+        sentences.push_back("Only " + printable(each.name) + " changes " + files_of(each.only, each.only_more));
     }
     for (const auto& note : reply.notes) sentences.push_back(printable(note, true));
     return sentences;

@@ -41,6 +41,7 @@ struct ComparedAttempt {
     bool at_least = false;
     std::string note;
     std::vector<std::string> only;
+    std::int64_t only_more = 0;
     void describe(auto& v) {
         v.required("id", id, "the attempt: a sub-task");
         v.required("short_id", short_id, "its short id");
@@ -66,7 +67,8 @@ struct ComparedAttempt {
         v.sparse("money", money, "millionths of a dollar, as far as its programs say so");
         v.sparse("at_least", at_least, "a program told nothing of a run: tokens and money are at least these");
         v.sparse("note", note, "what a human should know of it, as a sentence: it crashed, it is stuck");
-        v.sparse("only", only, "files that no other attempt changes");
+        v.sparse("only", only, "files that no other attempt changes; at most 1000");
+        v.sparse("only_more", only_more, "how many more there are");
     }
 };
 
@@ -77,11 +79,13 @@ struct TaskCompare : TaskSelector {
         TaskView task;
         std::vector<ComparedAttempt> rows;
         std::vector<std::string> common;
+        std::int64_t common_more = 0;
         std::vector<std::string> notes;
         void describe(auto& v) {
             v.required("task", task, "the parent of the attempts; its `picked` is the one that was picked");
             v.required("rows", rows, "its attempts, in the order in which they were asked for; no deleted ones");
-            v.required("common", common, "files that all attempts change that have commits");
+            v.required("common", common, "files that all attempts change that have changes; at most 1000");
+            v.sparse("common_more", common_more, "how many more there are");
             v.optional("notes", notes, "sentences for a human: what could not be found out");
         }
     };

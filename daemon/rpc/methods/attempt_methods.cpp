@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
@@ -87,23 +88,23 @@ std::string note_of(const TaskRecord& record, const ComparedAttempt& row) {
 }
 
 /// Returns the files in which the work differs from where it began.
-Awaitable<Result<std::set<std::string>>> files_of(World& world, Changes changes) {
+Awaitable<Result<std::vector<std::string>>> files_of(World& world, Changes changes) {
     GitCommand list;
     list.place = changes.repository;
     list.args = {
         "diff",       "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
         changes.base, changes.tip,   "--"};
     CO_TRY(const auto listed, co_await git_output(world.git, std::move(list)));
-    std::set<std::string> files;
+    std::vector<std::string> files;
     for (const auto name : split(listed, '\0')) {
-        if (!name.empty()) files.emplace(name);
+        if (!name.empty()) files.emplace_back(name);
     }
     co_return files;
 }
 
 struct Compared {
     ComparedAttempt row;
-    std::set<std::string> files;
+    std::vector<std::string> files;
     std::string problem;  ///< why its work could not be looked at; empty: it could, or has not begun
 };
 
@@ -145,23 +146,33 @@ Awaitable<Compared> compare_one(Api& api, TaskRecord record, bool picked) {
     co_return one;
 }
 
-/// Finds the files that all attempts with changes have changed, and those of one alone.
-void put_files(const std::vector<Compared>& all, TaskCompare::Reply& reply) {
-    std::map<std::string, int> changed_by;
+void add_file(std::vector<std::string>& files, std::int64_t& more, const std::string& file) {
+    constexpr std::size_t k_most = 1000;
+    if (files.size() == k_most) ++more;
+    if (files.size() < k_most) files.push_back(file);
+}
+
+/// Finds the files that all attempts with changes have changed, and those of one alone. Each attempt may have very
+/// many, so others have their turn in between. `all` and `reply` outlive the call.
+Awaitable<void> put_files(const std::vector<Compared>& all, TaskCompare::Reply& reply) {
+    std::unordered_map<std::string_view, int> changed_by;
     int with_changes = 0;
     for (const auto& one : all) {
         if (!one.files.empty()) ++with_changes;
         for (const auto& file : one.files) ++changed_by[file];
+        co_await async::yield();
     }
-    for (const auto& [file, count] : changed_by) {
-        if (with_changes > 1 && count == with_changes) reply.common.push_back(file);
-    }
+    bool is_first = true;  // of those with changes: the files of all are among its files
     for (const auto& one : all) {
         auto& row = reply.rows.emplace_back(one.row);
         for (const auto& file : one.files) {
-            if (changed_by[file] == 1) row.only.push_back(file);
+            const int count = changed_by[file];
+            if (count == 1) add_file(row.only, row.only_more, file);
+            if (is_first && count > 1 && count == with_changes) add_file(reply.common, reply.common_more, file);
         }
+        is_first = is_first && one.files.empty();
         if (!one.problem.empty()) reply.notes.push_back(one.problem);
+        co_await async::yield();
     }
 }
 
@@ -179,7 +190,7 @@ Awaitable<Result<TaskCompare::Reply>> compare_attempts(Api& api, TaskCompare par
     }
     TaskCompare::Reply reply;
     CO_TRY(reply.task, api.view(parent.task.id));
-    put_files(all, reply);
+    co_await put_files(all, reply);
     reply.notes = api.sentences(std::move(reply.notes));
     co_return reply;
 }
