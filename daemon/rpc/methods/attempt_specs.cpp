@@ -1,6 +1,7 @@
 #include "daemon/rpc/methods/attempt_specs.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -35,13 +36,13 @@ Result<AttemptSpec> attempt_spec(const std::string& text) {
                  "\"" + printable(spec.name) + "\" names no agent; give --attempts " + k_form);
 }
 
-void take_choices(AttemptRow& row, const Task& task) {
-    row.harness = task.harness;
-    row.effort = task.effort;
-    row.model = task.model;
-    row.review_harness = task.review_harness;
-    row.review_effort = task.review_effort;
-    row.review_model = task.review_model;
+void take_choices(auto& into, const Task& task) {
+    into.harness = task.harness;
+    into.effort = task.effort;
+    into.model = task.model;
+    into.review_harness = task.review_harness;
+    into.review_effort = task.review_effort;
+    into.review_model = task.review_model;
 }
 
 void add_once(std::vector<std::string>& notes, const std::vector<std::string>& more) {
@@ -51,17 +52,9 @@ void add_once(std::vector<std::string>& notes, const std::vector<std::string>& m
 }
 
 /// The record of the parent names the first attempt's agents: it has none itself.
-void take_agents(Draft& draft, const TaskRecord& first) {
-    auto& task = draft.record.task;
-    AttemptRow row;
-    take_choices(row, first.task);
-    task.harness = row.harness;
-    task.effort = row.effort;
-    task.model = row.model;
-    task.review_harness = row.review_harness;
-    task.review_effort = row.review_effort;
-    task.review_model = row.review_model;
-    task.permissions = first.task.permissions;
+void take_agents(Task& parent, const Task& first) {
+    take_choices(parent, first);
+    parent.permissions = first.permissions;
 }
 
 Result<void> check_parent_of_attempts(const World& world, const TaskRecord& record) {
@@ -76,11 +69,10 @@ Result<void> check_parent_of_attempts(const World& world, const TaskRecord& reco
 
 Result<std::vector<AttemptSpec>> attempt_specs(const std::vector<std::string>& attempts) {
     std::vector<AttemptSpec> specs;
+    std::map<std::string, int> given;
     for (const auto& text : attempts) {
         TRY(auto spec, attempt_spec(text));
-        const auto same = std::ranges::count_if(attempts.begin(), attempts.begin() + std::ssize(specs),
-                                                [&](const std::string& other) { return trim(other) == spec.name; });
-        if (same > 0) spec.name += " " + std::to_string(same + 1);
+        if (const int same = ++given[spec.name]; same > 1) spec.name += " " + std::to_string(same);
         specs.push_back(std::move(spec));
     }
     if (specs.size() > 1) return specs;
@@ -105,7 +97,10 @@ Result<void> check_attempt_options(const TaskCreate& params) {
     add(params.status.has_value(), "--status");
     add(params.on.has_value(), "--on");
     add(params.from_session.has_value(), "--from-session");
-    if (own.empty()) return attempt_specs(params.attempts) ? Result<void>{} : attempt_specs(params.attempts).error();
+    if (own.empty()) {
+        const auto specs = attempt_specs(params.attempts);
+        return specs ? Result<void>{} : specs.error();
+    }
     return {ErrorCode::invalid_argument,
             "each attempt has a new branch of its own, so a task with --attempts "
             "cannot have " +
@@ -132,7 +127,7 @@ Awaitable<Result<void>> choose_attempts(Api& api, TaskCreate params, Draft& draf
         if (!chosen) co_return in_context("attempt " + spec.name, chosen.error());
         AttemptRow row{TaskId{random_id(k_task_id_length)}, spec.name, spec.harness};
         take_choices(row, trial.record.task);
-        if (rows.empty()) take_agents(draft, trial.record);
+        if (rows.empty()) take_agents(draft.record.task, trial.record.task);
         rows.push_back(std::move(row));
         draft.project.trusted = trial.project.trusted;
         for (const auto& [name, hash] : trial.record.harness_hashes) draft.record.harness_hashes[name] = hash;

@@ -19,8 +19,7 @@ struct AttemptSpec {
 /// Takes `attempts` apart. invalid_argument if there are fewer than two, or if one has another form.
 Result<std::vector<AttemptSpec>> attempt_specs(const std::vector<std::string>& attempts);
 
-/// Refuses options that a task with attempts cannot have, before anything else is looked at. Removes what `like` would
-/// give it besides.
+/// Refuses options that a task with attempts cannot have, before anything else is looked at.
 Result<void> check_attempt_options(const TaskCreate& params);
 
 /// Checks each of the attempts as the agent of a task is checked, and puts all of them into the draft's record. Nothing
