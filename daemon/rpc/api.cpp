@@ -58,6 +58,7 @@ void Api::hide(TaskView& view, const Call& call) const {
         view.attempts = view.children_done = 0;
         view.children.clear();
         view.picked.clear();
+        view.needs = {};
     }
     if (!is_shown(view.fields.id, call)) {
         TaskView brief;
