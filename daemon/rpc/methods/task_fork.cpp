@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/runner/branch/branch.hpp"
+#include "daemon/runner/family/attempts.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
 /// `task.fork`, and the conversations that `task.create` takes over. Both make a task that begins with other work
@@ -71,6 +72,17 @@ std::string context_of_fork(const std::string& name, const std::optional<std::st
     return before.empty() ? context : context + "\n\n" + before;
 }
 
+/// Returns the task whose work is forked: of a task that several agents try, the attempt that was picked.
+Result<store::RecordPtr> task_to_fork(const World& world, const TaskId& id) {
+    TRY(auto record, world.tasks.read(id));
+    if (record->attempts.empty()) return record;
+    if (!record->picked.empty()) return world.tasks.read(record->picked);
+    return Error(ErrorCode::conflict, "several agents try task " + id.value +
+                                          ", and each attempt has work of its own. To see their ids:\n"
+                                          "  orange compare " +
+                                          id.value + "\nTo fork one of them:\n  orange fork ID");
+}
+
 /// Returns how the new task is made, as `orange create --like` makes one.
 Result<TaskCreate> like(const World& world, const TaskRecord& record, const TaskFork& params) {
     TaskCreate made;
@@ -88,8 +100,9 @@ Result<TaskCreate> like(const World& world, const TaskRecord& record, const Task
     made.caller = params.caller;
     TRY(auto before, context_with(world, record, {"Plan", "Handoff"}));
     made.context = context_of_fork(world.tasks.short_id(record.task.id), params.message, before);
-    const auto* parent = world.tasks.brief(record.task.parent);
-    if (parent && !parent->ended) made.parent = record.task.parent.value;
+    const auto above = task_above(world, record);  // it is no attempt
+    const auto* parent = world.tasks.brief(above);
+    if (parent && !parent->ended) made.parent = above.value;
     return made;
 }
 
@@ -112,14 +125,15 @@ std::vector<std::string> notes_of_fork(const TaskRecord& record, const WorkToFor
 
 Awaitable<Result<TaskReply>> fork(Api& api, TaskFork params, Call call) {
     auto& world = api.world();
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto selected, api.select(params, call));
     if (params.new_id && world.tasks.brief(TaskId{*params.new_id})) {  // a repeated call
         TaskCreate before;
         before.id = params.new_id;
         auto made = co_await create_task(api, std::move(before), std::move(call));
         co_return made;
     }
-    CO_TRY(const auto record, world.tasks.read(id));
+    CO_TRY(const auto record, task_to_fork(world, selected));
+    const auto& id = record->task.id;
     CO_TRY(auto made, like(world, *record, params));
     CO_TRY(auto work, co_await work_of(world, *record));
     const auto talk = talk_of(world, *record, params.harness.value_or(record->task.harness));
