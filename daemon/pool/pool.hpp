@@ -210,6 +210,9 @@ class Pool {
     /// tasks.
     Awaitable<Result<bool>> remove_checks_place(Project project);
 
+    /// Locks a workspace, so that its task keeps it. A task's lock is not taken while this one is held.
+    Awaitable<async::Mutex::Lock> hold(std::string name) { return workspaces_.acquire(std::move(name)); }
+
     int free(const Project& project) const { return claims_.free(project); }
     bool has_claim(const TaskId& task) const { return claims_.workspace_of(task).has_value(); }
 

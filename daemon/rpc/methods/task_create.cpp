@@ -557,6 +557,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     }
     if (origin) {
         CO_TRY(co_await choose_forked_branch(world, params, *origin, draft));
+        if (world.tasks.brief(id)) co_return exists(id);  // a repeated call: the ref is that task's
         CO_TRY(co_await hold_origin(world, draft));
     } else {
         CO_TRY(co_await choose_branch(world, params, draft));

@@ -52,6 +52,18 @@ Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::s
 Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record) {
     CO_TRY(const auto project, registered_project(world, record.task.project));
     const auto& id = record.task.id.value;
+    async::Mutex::Lock held;
+    if (auto name = record.task.workspace) {  // else its release empties the folder, and another task may get it
+        held = co_await world.pool.hold(*name);
+        CO_TRY(const auto now, world.tasks.read(record.task.id));
+        record = *now;
+        const bool is_its =
+            !record.task.workspace || (record.task.workspace == name && world.pool.has_claim(now->task.id));
+        if (!is_its) {
+            co_return Error(ErrorCode::conflict,
+                            "task " + id + " is giving its workspace back. Try again:\n  orange fork " + id);
+        }
+    }
     WorkToFork work;
     if (store::has_ended(record)) {
         CO_TRY(work.commit, co_await commit_of_ended(world, record));
