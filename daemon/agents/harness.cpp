@@ -138,9 +138,10 @@ bool Session::names_copy() const {
 }
 
 Result<std::string> copied_conversation(std::string text, const std::map<std::string, std::string>& members) {
+    constexpr std::size_t k_longest_line = 64 * 1024;
     const auto end = text.find('\n');
-    auto first = Json::parse(text.substr(0, end), nullptr, false);
-    if (end == std::string::npos || !first.is_object()) {
+    auto first = end < k_longest_line ? Json::parse(text.substr(0, end), nullptr, false) : Json();
+    if (!first.is_object()) {
         return invalid("the first line of the conversation's file is not as the definition of its program says");
     }
     for (const auto& [name, value] : members) first[name] = value;

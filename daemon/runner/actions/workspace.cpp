@@ -22,7 +22,10 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     }
     auto task = record.task;
     const bool begins_forked = record.forked && record.branch_start.empty();
-    if (begins_forked) task.base = record.forked->commit;
+    if (begins_forked) {
+        CO_TRY(co_await check_begins_with_work(world, project.path, record));
+        task.base = record.forked->commit;
+    }
     CO_TRY(auto acquired, co_await world.pool.acquire(project, std::move(task), std::move(exclude)));
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;

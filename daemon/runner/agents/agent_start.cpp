@@ -74,13 +74,13 @@ struct LongPrompt {
 
 /// Returns the text of a conversation's file, which an agent may have replaced: no link is followed.
 Result<std::string> talk_text(FileSystem& files, const Path& file) {
-    constexpr std::size_t k_longest = std::size_t{256} << 20;
+    constexpr std::size_t k_longest = std::size_t{64} << 20;
     TRY(const auto folder, files.facts_of(file.parent_path()));
     if (folder.kind != FileFacts::Kind::folder) {
         return Error(ErrorCode::not_found, file.parent_path().string() + " is not a folder");
     }
     TRY(const auto facts, files.read_beneath(file.parent_path(), file.filename(), 0, 0));
-    if (facts.size > k_longest) return Error(ErrorCode::io, file.string() + " is longer than 256 MiB");
+    if (facts.size > k_longest) return Error(ErrorCode::io, file.string() + " is longer than 64 MiB");
     TRY(auto piece, files.read_beneath(file.parent_path(), file.filename(), 0, facts.size));
     return std::move(piece.bytes);
 }
@@ -259,7 +259,7 @@ Awaitable<Result<agents::LaunchRequest>> AgentControl::launch_request(const Task
 }
 
 /// Lets the first worker of a forked task continue a copy of the conversation that came along. If the conversation is
-/// not there any more, the worker begins a new one.
+/// not there any more, or cannot be copied, the worker begins a new one.
 Result<void> AgentControl::continue_copy(const TaskRecord& record, const agents::HarnessEntry& harness, Role role,
                                          agents::LaunchRequest& launch) const {
     const auto& forked = record.forked;
@@ -268,20 +268,20 @@ Result<void> AgentControl::continue_copy(const TaskRecord& record, const agents:
     if (!has_one || forked->talk->harness != harness.harness.name || !session.can_fork()) return {};
     const auto& talk = *forked->talk;
     if (!session.copy.empty()) {
-        const auto text = talk_text(world_.files, talk.transcript);
-        if (!text) {
-            log::warn("agents", "no conversation to copy: " + text.error().message, {{"task", record.task.id.value}});
-            return {};
-        }
-        TRY(agents::make_shown_folder(launch.talk_dir, "the folder for conversations"));
         const std::map<std::string, std::string> values = {{"session", launch.session},
                                                            {"worktree", launch.worktree},
                                                            {"task_dir", launch.task_dir},
                                                            {"talk_dir", launch.talk_dir}};
         auto members = session.copy;
         for (auto& [name, value] : members) value = agents::filled(value, values);
-        TRY(const auto copied, agents::copied_conversation(*text, members));
-        TRY(world_.files.replace(agents::filled(session.file, values), copied));
+        auto copied = talk_text(world_.files, talk.transcript);
+        if (copied) copied = agents::copied_conversation(std::move(*copied), members);
+        if (!copied) {
+            log::warn("agents", "no conversation to copy: " + copied.error().message, {{"task", record.task.id.value}});
+            return {};
+        }
+        TRY(agents::make_shown_folder(launch.talk_dir, "the folder for conversations"));
+        TRY(world_.files.replace(agents::filled(session.file, values), *copied));
     }
     launch.from = talk.id;
     launch.from_file = talk.transcript;

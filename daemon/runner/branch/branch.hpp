@@ -147,6 +147,8 @@ Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, Pro
 
 /// Keeps the commit with which the task begins, as a ref of Orange's, until the task has its branch.
 Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit);
+/// conflict if the branch with which the task is to begin exists by now, and does not have that work.
+Awaitable<Result<void>> check_begins_with_work(World& world, std::string repository, TaskRecord record);
 /// Removes that ref.
 Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id);
 

@@ -98,6 +98,17 @@ Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId i
     co_return Result<void>{};
 }
 
+Awaitable<Result<void>> check_begins_with_work(World& world, std::string repository, TaskRecord record) {
+    const auto& task = record.task;
+    CO_TRY(const auto tip, co_await git::commit_of(world.git, repository, "refs/heads/" + task.branch));
+    if (tip.empty()) co_return Result<void>{};
+    CO_TRY(const auto has_it, co_await git::contains(world.git, repository, tip, record.forked->commit));
+    if (has_it) co_return Result<void>{};  // an earlier start has made it
+    co_return Error(ErrorCode::conflict, "branch " + task.branch + " exists by now, without the work with which task " +
+                                             task.id.value + " begins. To use another branch:\n  orange task update " +
+                                             task.id.value + " --branch NAME");
+}
+
 Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id) {
     auto remove = git_in(std::move(repository), {"update-ref", "-d", ref_of(id)});
     (void)co_await git_output(world.git, std::move(remove));  // a left-over ref does no harm

@@ -18,6 +18,7 @@ struct KeptWork {
     std::string wip;     ///< a commit; empty: nothing was uncommitted
     std::string branch;  ///< a commit; empty: there is no branch
     std::string merged;
+    std::string fork;                 ///< a commit with which the task was to begin, and never has
     std::string ignored;              ///< a commit of ignored files (setting keep_ignored); empty: none
     std::vector<std::string> others;  ///< refs of commits that are on no branch
 };
@@ -41,6 +42,7 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
         if (name == "wip") kept.wip = commit;
         if (name == "merged") kept.merged = commit;
         if (name == "ignored") kept.ignored = commit;
+        if (name == "fork") kept.fork = commit;
         if (name == "wip" || name == "merged" || name == "ignored" || name == "fork") continue;
         // All refs of a repository that was inside the worktree are below one name.
         auto ref = own + "/" + std::string(name.substr(0, name.find('/')));
@@ -51,7 +53,10 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
 
 /// Returns the commit with all of the work; empty if nothing is kept.
 std::string commit_with_all(const KeptWork& kept) {
-    return !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
+    for (const auto& commit : {kept.wip, kept.branch, kept.merged}) {
+        if (!commit.empty()) return commit;
+    }
+    return kept.fork;
 }
 
 GitCommand in_repository(const KeptWork& kept, std::vector<std::string> args) {
@@ -102,13 +107,16 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
         notes.push_back((is_inside ? "kept: the work of a repository inside the worktree, as " : "kept: commits, as ") +
                         ref);
     }
-    if (kept->wip.empty() && kept->ignored.empty() && *commits == "0") co_return notes;
+    if (kept->wip.empty() && kept->ignored.empty() && kept->fork.empty() && *commits == "0") co_return notes;
     if (*commits != "0") {
         const auto noun = *commits == "1" ? " commit" : " commits";
         notes.push_back("kept: branch " + record.task.branch + " with " + *commits + noun);
     }
     if (!kept->wip.empty()) {
         notes.push_back("kept: the uncommitted work, as refs/orange/" + record.task.id.value + "/wip");
+    }
+    if (!kept->fork.empty()) {
+        notes.push_back("kept: the work that it was to begin with, as refs/orange/" + record.task.id.value + "/fork");
     }
     if (!kept->ignored.empty()) {
         notes.push_back("kept: files that git ignores (setting keep_ignored), as " + Pool::ignored_ref(record.task.id));

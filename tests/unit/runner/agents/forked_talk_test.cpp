@@ -136,6 +136,12 @@ TEST_CASE("A conversation in a file is copied, with the new worktree in it") {
         CHECK(arguments(world, id).front() == "--file");
         CHECK_FALSE(world.record(id).run_of(Role::worker)->resumed);
     }
+    SECTION("it is no conversation any more, and a new one begins") {
+        write_file(file, "no line of JSON\n");
+        world.move(id, "planning").value();
+        CHECK(arguments(world, id).front() == "--file");
+        CHECK_FALSE(world.record(id).run_of(Role::worker)->resumed);
+    }
     SECTION("an agent has put a link there, which is not followed") {
         std::filesystem::rename(file, folder / "other");
         std::filesystem::create_symlink(folder / "other", file);

@@ -121,9 +121,23 @@ TEST_CASE("A task that begins with other work has its branch there, and what it 
         CHECK(world.git.ref(world.repo(), "refs/heads/copy") == work.commit);
         CHECK(world.record(fork).branch_start == main);
     }
-    SECTION("it is cancelled before that, and nothing is named as kept") {
+    SECTION("it is cancelled before that, and the work stays") {
         world.move(fork, "cancelled").value();
-        CHECK(world.house().go(kept_work(world.house().world(), world.record(fork))).empty());
+        const auto notes = world.house().go(kept_work(world.house().world(), world.record(fork)));
+        REQUIRE(notes.size() == 2);
+        CHECK_THAT(notes[0], Tells(fork_ref(fork)));
+        CHECK(work_to_fork(world, fork).value().commit == work.commit);
+    }
+    SECTION("its branch was made with other work meanwhile") {
+        world.git.plain(world.repo(), {"branch", "copy", "main"});
+        const auto refused = world.move(fork, "planning");
+        REQUIRE_FALSE(refused);
+        CHECK_THAT(refused.error().message, Tells("orange task update " + fork.value + " --branch NAME"));
+        CHECK(world.git.ref(world.repo(), "refs/heads/copy") == main);
+        CHECK(world.git.ref(world.repo(), fork_ref(fork)) == work.commit);
+        world.git.plain(world.repo(), {"branch", "-D", "copy"});
+        world.move(fork, "planning").value();
+        CHECK(world.git.ref(world.repo(), "refs/heads/copy") == work.commit);
     }
     SECTION("the other task is cancelled and its branch is deleted meanwhile") {
         world.move(id, "cancelled").value();
