@@ -98,7 +98,11 @@ Result<TaskCreate> like(const World& world, const TaskRecord& record, const Task
     made.summary = params.summary;
     made.no_spawn = params.no_spawn;
     made.caller = params.caller;
+    constexpr std::size_t k_longest = 256 * 1024;  // an agent writes both
     TRY(auto before, context_with(world, record, {"Plan", "Handoff"}));
+    if (before.size() > k_longest) {
+        TRY(before, context_with(world, record, {}));
+    }
     made.context = context_of_fork(world.tasks.short_id(record.task.id), params.message, before);
     const auto above = task_above(world, record);  // it is no attempt
     const auto* parent = world.tasks.brief(above);

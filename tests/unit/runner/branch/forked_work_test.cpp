@@ -74,9 +74,12 @@ TEST_CASE("What is not committed becomes a commit on the task's, and nothing of 
     SECTION("its branch has commits, and it has no workspace any more") {
         const auto tip = world.git.commit(tree, "done.txt", "done\n");
         write_file(tree / "new.txt", "new\n");
+        const auto before = world.record(id);
         world.move(id, "cancelled").value();
         const auto work = work_to_fork(world, id).value();
         CHECK(work.commit == world.git.ref(world.repo(), "refs/orange/" + id.value + "/wip"));
+        const auto meanwhile = world.house().go(work_of(world.house().world(), before)).value();
+        CHECK(meanwhile.commit == work.commit);  // it ended after it was looked up
         CHECK(world.git.ref(world.repo(), work.commit + "^") == tip);
         CHECK(shown(world, work.commit, "new.txt") == "new");
     }

@@ -75,6 +75,28 @@ TEST_CASE("Each attempt is a sub-task with its own agent and branch, and the tas
     CHECK(f.need(f.parent()) == Need::nothing);
 }
 
+TEST_CASE("A fork of an attempt is no attempt, and a fork of their parent begins with the picked one") {
+    AttemptsFixture f;
+    const auto fork = [&](const TaskId& id) -> Result<TaskRecord> {
+        const auto made = call(f.world, "task.fork", {{"id", id.value}, {"no_spawn", true}});
+        if (!made) return made.error();
+        return f.world.record(TaskId{made->at("task").at("fields").at("id").get<std::string>()});
+    };
+    work_on(f.world, f.attempt(0));
+    const auto copy = fork(f.attempt(0)).value();
+    CHECK(copy.forked->task == f.attempt(0));
+    CHECK(copy.task.parent.empty());
+    CHECK(copy.attempt.empty());
+    CHECK(f.view(f.parent()).at("attempts") == 3);
+    const auto refused = fork(f.parent());
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK_THAT(refused.error().message, Holds("orange compare ") && Holds("orange fork "));
+    hand_over_attempt(f.world, f.attempt(1));
+    pick_attempt(f.world, f.parent(), f.attempt(1).value).value();
+    CHECK(fork(f.parent()).value().forked->task == f.attempt(1));
+}
+
 TEST_CASE("Attempts that have no workspace yet wait in the queue, and the reply says how many") {
     RunnerWorld world;
     prepare_attempts(world, 1);
