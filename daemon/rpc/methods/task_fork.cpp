@@ -5,6 +5,7 @@
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/agents/usage.hpp"
 #include "daemon/git/branches.hpp"
@@ -185,8 +186,8 @@ Result<void> check_only_session(const TaskCreate& params) {
 }
 
 std::string without_session(const TaskCreate& params) {
-    return ". To create the task without the conversation, and with the files that are committed:\n  orange create " +
-           (params.summary.empty() ? std::string() : shell_word(params.summary));
+    return ". To create the task without the conversation, and with the files that are committed:\n  orange create" +
+           (params.summary.empty() ? std::string() : " " + shell_word(params.summary));
 }
 
 /// Finds the conversation that the call names.
@@ -203,11 +204,12 @@ Result<NativeSession> named_talk(const World& world, const TaskCreate& params, c
         session.permits(id) ? agents::conversation_files(world.files, entry.harness, env, id) : std::vector<Path>();
     if (found.empty()) {
         const auto& where = session.files.front();
-        return Error(ErrorCode::not_found, entry.harness.name + " has no conversation " + printable(id) +
-                                               ". Its conversations are in " + where.root +
-                                               ", and their ids in the names of the files. Of another program, name "
-                                               "it, too:\n  orange create --harness NAME --from-session " +
-                                               shell_word(printable(id)));
+        return Error(ErrorCode::not_found,
+                     entry.harness.name + " has no conversation " + printable(id) + ". Its conversations are in " +
+                         where.root +
+                         ", and the names of the files have their ids. If it is a "
+                         "conversation of another program, name that:\n  orange create --harness NAME --from-session " +
+                         shell_word(printable(id)));
     }
     return NativeSession{Role::worker, entry.harness.name, id, {}, found.front().string()};
 }
@@ -246,7 +248,7 @@ Awaitable<Result<Origin>> origin_of_session(Api& api, const TaskCreate& params, 
         co_return Error(ErrorCode::invalid_argument,
                         "--from-session needs the folder in which the conversation was; run orange there");
     }
-    if (world.pool.project_at(*params.cwd)) {
+    if (world.pool.project_at(agents::real_path(*params.cwd))) {
         co_return Error(ErrorCode::conflict, *params.cwd +
                                                  " is the worktree of a task. To begin another task with its work and "
                                                  "its conversation:\n  orange fork");

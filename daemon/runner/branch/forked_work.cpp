@@ -41,10 +41,15 @@ Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::s
     if (!dirty) co_return work;
     std::vector<std::string> of_head = {"rev-parse", "--verify", work.commit + "^{tree}"};
     CO_TRY(const auto before, co_await first_of(world, worktree, std::move(of_head)));
-    CO_TRY(const auto tree, co_await git::tree_of_files(world.git, worktree));
-    if (tree == before) co_return work;  // all that is unusual is in the index
+    auto tree = co_await git::tree_of_files(world.git, worktree);
+    // An agent at work may have removed a file that git was about to read.
+    if (!tree && tree.error().code == ErrorCode::external_failed) {
+        tree = co_await git::tree_of_files(world.git, worktree);
+    }
+    if (!tree) co_return tree.error();
+    if (*tree == before) co_return work;  // all that is unusual is in the index
     std::vector<std::string> parents = {work.commit};
-    CO_TRY(work.commit, co_await git::commit_tree(world.git, worktree, tree, std::move(parents), std::move(message)));
+    CO_TRY(work.commit, co_await git::commit_tree(world.git, worktree, *tree, std::move(parents), std::move(message)));
     work.has_uncommitted = true;
     co_return work;
 }
