@@ -186,7 +186,9 @@ Result<void> check_only_session(const TaskCreate& params) {
 }
 
 std::string without_session(const TaskCreate& params) {
-    return ". To create the task without the conversation, and with the files that are committed:\n  orange create" +
+    return ". To create the task without the conversation, and without the files that are not committed:\n  orange "
+           "create" +
+           (params.harness ? " --harness " + shell_word(*params.harness) : std::string()) +
            (params.summary.empty() ? std::string() : " " + shell_word(params.summary));
 }
 
@@ -204,12 +206,11 @@ Result<NativeSession> named_talk(const World& world, const TaskCreate& params, c
         session.permits(id) ? agents::conversation_files(world.files, entry.harness, env, id) : std::vector<Path>();
     if (found.empty()) {
         const auto& where = session.files.front();
-        return Error(ErrorCode::not_found,
-                     entry.harness.name + " has no conversation " + printable(id) + ". Its conversations are in " +
-                         where.root +
-                         ", and the names of the files have their ids. If it is a "
-                         "conversation of another program, name that:\n  orange create --harness NAME --from-session " +
-                         shell_word(printable(id)));
+        return Error(ErrorCode::not_found, entry.harness.name + " has no conversation " + printable(id) +
+                                               ". Its conversations are in " + where.root +
+                                               ", and their ids in the names of the files. If it is a conversation of "
+                                               "another program:\n  orange create --harness NAME --from-session " +
+                                               shell_word(printable(id)));
     }
     return NativeSession{Role::worker, entry.harness.name, id, {}, found.front().string()};
 }

@@ -98,6 +98,7 @@ Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, Pro
 }
 
 Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit) {
+    const auto lock = co_await world.repositories.acquire(repository);
     auto update = git_in(repository, {"update-ref", "-m", "orange: fork", ref_of(id), commit});
     CO_TRY(co_await git_output(world.git, std::move(update)));
     co_return Result<void>{};
@@ -115,7 +116,8 @@ Awaitable<Result<void>> check_begins_with_work(World& world, std::string reposit
 }
 
 Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id) {
-    auto remove = git_in(std::move(repository), {"update-ref", "-d", ref_of(id)});
+    const auto lock = co_await world.repositories.acquire(repository);
+    auto remove = git_in(repository, {"update-ref", "-d", ref_of(id)});
     (void)co_await git_output(world.git, std::move(remove));  // a left-over ref does no harm
 }
 
