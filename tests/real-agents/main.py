@@ -1,6 +1,7 @@
 """Plays Orange's default life with one real agent program, group by group. Started by scripts/test-real-agents."""
 import argparse
 import datetime
+import glob
 import json
 import os
 import re
@@ -53,6 +54,14 @@ MENUS = {
     "qwen": {"/model": "Select Model", "/approval-mode": "Use Enter to select", "/resume": "to navigate"},
     "copilot": {"/model": "Search models", "/permissions": "Select Permission Mode", "/resume": "enter open"},
 }
+# Who continues a copy of a conversation in another worktree, and the files that outside of Orange have the conversations.
+COPY = {
+    "claude": ".claude/projects/*/*.jsonl",
+    "codex": ".codex/sessions/*/*/*/rollout-*.jsonl",
+    "gemini": ".gemini/tmp/*/chats/session-*.jsonl",
+    "pi": ".pi/agent/sessions/*/*.jsonl",
+}
+NAME_NO_COPY = ("gemini",)  # a respawned agent begins a new conversation
 RUN_IN_BACKGROUND = ("claude", "codex")  # after a turn, and say so
 NEW = {"opencode": "/new", "pi": "/new"}  # else /clear
 WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
@@ -309,6 +318,91 @@ class Life:
         self.step("a lost conversation: a new one begins", again and again[0]["earlier"] == 0, w.seen(task))
         self.step("that is no crash", w.task(task)["fields"].get("crash_count") == 1, w.seen(task))
         self.reaches(w, task, "and it finishes", "reviewing", 240)
+
+    def fork(self):
+        w = self.enter()
+        task = self.create(w, "play:nothing play:tag=fork the work that is forked")
+        if not self.step("the first agent has begun", w.until(120, lambda: w.asked("# Task:", tag="fork")), w.seen(task)):
+            return
+        self.fork_of(w, task)
+        w.cancel_all()
+        self.take_over(w)
+
+    def state(self, w, folder):
+        """What a fork must not change."""
+        return w.shell("git status --porcelain=v2 --branch; git ls-files --stage; cat not-committed.txt", cwd=folder).stdout
+
+    def fork_of(self, w, task):
+        tree = w.worktree(task)
+        w.shell("echo new > not-committed.txt", cwd=tree, check=True)
+        before, known = self.state(w, tree), len(w.asked("# Task:", tag="fork"))
+        reply = w.json("fork", task)
+        if not self.step("it is forked", "task" in reply, reply):
+            return
+        made, notes = reply["task"]["fields"]["id"], " ".join(reply.get("notes", []))
+        copies = self.worker in COPY
+        says_so = ("did not come along" in notes) != copies and self.worker in notes
+        self.step("the command says whether the conversation comes along", says_so, notes)
+        if copies:
+            told = w.until(120, lambda: w.asked("The conversation so far was in", tag="fork"))
+            whole = told and sum("# Task:" in message for message in told[0]["messages"]) == 2
+            self.step("the new agent's model sees the conversation, and the new worktree",
+                      whole and w.worktree(made) in told[0]["user"] and tree in told[0]["user"], w.seen(made))
+        else:
+            told = w.until(120, lambda: len(w.asked("# Task:", tag="fork")) > known)
+            self.step("the new agent begins a conversation", told, w.seen(made))
+        copy = w.worktree(made)
+        self.step("it has the file that is not committed", os.path.exists(copy + "/not-committed.txt"), copy)
+        w.orange("task", "send", made, "run `pwd > where.txt`")
+        w.until(90, lambda: os.path.exists(copy + "/where.txt"))
+        where = w.shell("cat where.txt", cwd=copy).stdout.strip()
+        self.step("its program works in its own worktree", where == copy, where)
+        self.step("nothing of the first task has changed", self.state(w, tree) == before, self.state(w, tree))
+        w.orange("task", "send", task, "run `true first`")
+        heard = w.until(90, lambda: w.asked("run `true first`", tag="fork"))
+        alone = heard and not any("The conversation so far was in" in text for text in heard[0]["messages"])
+        self.step("the first conversation goes on by itself", alone, w.seen(task))
+        if not copies or self.worker in NAME_NO_COPY:
+            return
+        w.orange("task", "restart", made)
+        again = w.until(120, lambda: w.asked("# Resuming:", tag="fork"))
+        whole = again and any("The conversation so far was in" in text for text in again[0]["messages"])
+        self.step("restarted, it goes on with the copy", whole, w.seen(made))
+
+    def own_talk(self, w):
+        """The id of the conversation that was begun outside of Orange."""
+        for path in glob.glob(w.home + "/" + COPY[self.worker]):
+            text = open(path).read()
+            if "play:tag=own" not in text:
+                continue
+            stem = os.path.basename(path)[:-len(".jsonl")]
+            return json.loads(text.split("\n")[0])["sessionId"] if self.worker == "gemini" else stem[-36:]
+        return "none"
+
+    def take_over(self, w):
+        words = ("create", "--harness", self.worker, "--review-harness", self.reviewer, "--from-session")
+        w.shell("echo new > not-committed.txt", check=True)
+        summary = "play:nothing play:tag=own my own talk"
+        if self.worker not in COPY:
+            reply = w.json(*words, "9ef2943c-0000-4000-8000-000000000001", summary)
+            self.step("a conversation of one's own is refused, by name",
+                      "task" not in reply and self.worker in str(reply), reply)
+            return
+        done = w.login_shell(ALONE[self.worker] + ["[orange] # Task: " + summary])
+        self.step("a conversation of one's own", w.asked("# Task:", tag="own"), done.stdout + done.stderr)
+        before = self.state(w, w.repo)
+        reply = w.json(*words, "9ef2943c-0000-4000-8000-000000000001", summary)
+        self.step("another id is refused", "task" not in reply, reply)
+        reply = w.json(*words, self.own_talk(w), summary)
+        if not self.step("it goes on in a task", "task" in reply, reply):
+            return
+        made = reply["task"]["fields"]["id"]
+        told = w.until(120, lambda: w.asked("The conversation so far was in", tag="own"))
+        whole = told and sum("# Task:" in message for message in told[0]["messages"]) == 2
+        self.step("the agent's model sees the conversation", whole, w.seen(made))
+        self.step("it has the file that is not committed", os.path.exists(w.worktree(made) + "/not-committed.txt"),
+                  w.worktree(made))
+        self.step("nothing of the folder has changed", self.state(w, w.repo) == before, self.state(w, w.repo))
 
     def edit(self):
         w = self.enter()
@@ -790,7 +884,7 @@ def at(event, key="timestamp"):
 
 
 VERDICTS, TOGETHER = 20, 4
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages",
+GROUPS = ("trust", "life", "crash", "resume", "fork", "edit", "oneshot", "forget", "limit", "usage", "tokens", "messages",
           "typing", "review", "verdicts", "permits", "skill", "delegation")
 
 
