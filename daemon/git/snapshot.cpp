@@ -302,4 +302,21 @@ Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string r
     co_return commit;
 }
 
+Awaitable<Result<std::string>> commit_of_files(Git& git, Pinned worktree, std::string message) {
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    if (head.empty()) {
+        co_return Error(ErrorCode::conflict, worktree.path() +
+                                                 " is on a branch that has no commit yet. Make one "
+                                                 "there:\n  git -C " +
+                                                 shell_word(worktree.path()) +
+                                                 " commit --allow-empty -m 'Initial commit'");
+    }
+    CO_TRY(const auto dirty, co_await is_dirty(git, worktree));
+    if (!dirty) co_return head;
+    CO_TRY(auto tree, co_await tree_of_files(git, worktree));
+    CO_TRY(const auto before, co_await ask_inside(git, worktree, words("rev-parse", "--verify", head + "^{tree}")));
+    if (tree == trim(before)) co_return head;
+    co_return co_await commit_tree(git, std::move(worktree), std::move(tree), words(head), std::move(message));
+}
+
 }  // namespace orange::git

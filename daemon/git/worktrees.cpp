@@ -209,6 +209,19 @@ Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) 
     co_return pin_as_it_is(common, path, identity);
 }
 
+Awaitable<Result<Pinned>> pin_persons(Git& git, std::string folder) {
+    auto query = words("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir");
+    const auto said = co_await ask(git, folder, std::move(query));
+    const auto lines = said ? split_lines(*said) : std::vector<std::string_view>();
+    if (lines.size() != 3) {
+        co_return Error(ErrorCode::conflict, printable(folder) + " is in no worktree of a repository");
+    }
+    const std::string path(lines[0]), own(lines[1]), common(lines[2]);
+    CO_TRY(auto opened, open_folder(path));
+    CO_TRY(auto admin, open_folder(own));
+    co_return Pinned(path, own, common, Pinned::hold(std::move(opened)), Pinned::hold(std::move(admin)));
+}
+
 bool is_half_made(const Worktree& worktree) {
     return worktree.locked == "initializing";  // git writes this reason while it makes a worktree
 }

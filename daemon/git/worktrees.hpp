@@ -53,6 +53,10 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
 /// Pins a worktree that add_worktree() has just made.
 Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path);
 
+/// Opens the worktree of a person in which the folder is, a linked one or the repository's own, as it is now. conflict
+/// if the folder is in none.
+Awaitable<Result<Pinned>> pin_persons(Git& git, std::string folder);
+
 /// Locks a worktree, so that git does not prune it while its folder is missing for a while (another disk). Success if
 /// it is locked already.
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
@@ -112,6 +116,11 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree, std::vec
 /// that they are kept. `standing`, if known, saves git processes.
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
                                         WorktreeStatus standing = {});
+
+/// Returns HEAD's commit if all files are as there, or else a new commit on top of it with all files, as
+/// tree_of_files() finds them, which no ref has. The index, the files and the refs do not change. conflict if HEAD has
+/// no commit.
+Awaitable<Result<std::string>> commit_of_files(Git& git, Pinned worktree, std::string message);
 
 /// Keeps under `below` (refs/orange/<task>) the work that a snapshot cannot hold: HEAD's commit if no other ref has it
 /// (…/head-<commit>), and the commits and uncommitted changes of repositories inside (…/nested-<hash>/…). Submodules

@@ -1,7 +1,5 @@
 #include "daemon/rpc/methods/task_fork.hpp"
 
-#include <fcntl.h>
-
 #include "common/base/shown_path.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -9,6 +7,8 @@
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/agents/usage.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/refs.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/attempts.hpp"
@@ -154,21 +154,6 @@ Awaitable<Result<TaskReply>> fork(Api& api, TaskFork params, Call call) {
     co_return created;
 }
 
-/// Opens a worktree of a person's, in which no agent works.
-Awaitable<Result<git::Pinned>> open_persons(World& world, std::string cwd) {
-    GitCommand command;
-    command.place = cwd;
-    command.args = {"rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"};
-    CO_TRY(const auto said, co_await git_output(world.git, std::move(command)));
-    const auto lines = split_lines(said);
-    if (lines.size() != 3) co_return Error(ErrorCode::conflict, cwd + " is in no worktree of a repository");
-    const std::string path(lines[0]), own(lines[1]), common(lines[2]);
-    UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    UniqueFd admin(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || !admin) co_return Error(ErrorCode::io, path + " cannot be opened");
-    co_return git::Pinned(path, own, common, git::Pinned::hold(std::move(folder)), git::Pinned::hold(std::move(admin)));
-}
-
 /// Refuses what says otherwise where the branch begins.
 Result<void> check_only_session(const TaskCreate& params) {
     const std::pair<bool, const char*> others[] = {{params.base.has_value(), "--base"},
@@ -259,7 +244,7 @@ Awaitable<Result<Origin>> origin_of_session(Api& api, const TaskCreate& params, 
         co_return Error(ErrorCode::conflict, *params.cwd + " is not in the repository of project " +
                                                  draft.project.name + ". Run orange in the folder of the conversation");
     }
-    CO_TRY(const auto worktree, co_await open_persons(world, *params.cwd));
+    CO_TRY(const auto worktree, co_await git::pin_persons(world.git, *params.cwd));
     CO_TRY(const auto head, co_await git::commit_of(world.git, worktree, "HEAD"));
     CO_TRY(const auto work, co_await work_in(world, worktree, "Uncommitted work, as a task took it over"));
     Origin origin;

@@ -1,7 +1,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/private_index.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
 
@@ -10,17 +10,11 @@
 namespace orange {
 namespace {
 
-GitCommand git_in(git::Place place, std::vector<std::string> args) {
+GitCommand git_in(const std::string& repository, std::vector<std::string> args) {
     GitCommand command;
-    command.place = std::move(place);
+    command.place = repository;
     command.args = std::move(args);
     return command;
-}
-
-Awaitable<Result<std::string>> first_of(World& world, git::Place place, std::vector<std::string> args) {
-    auto command = git_in(std::move(place), std::move(args));
-    CO_TRY(const auto text, co_await git_output(world.git, std::move(command)));
-    co_return std::string(trim(text));
 }
 
 std::string ref_of(const TaskId& id) {
@@ -31,26 +25,15 @@ std::string ref_of(const TaskId& id) {
 
 Awaitable<Result<WorkToFork>> work_in(World& world, git::Pinned worktree, std::string message) {
     WorkToFork work;
-    CO_TRY(work.commit, co_await git::commit_of(world.git, worktree, "HEAD"));
-    if (work.commit.empty()) {
-        co_return Error(ErrorCode::conflict, worktree.path() +
-                                                 " is on a branch without a commit, so no task can begin "
-                                                 "with its work. Commit something there first");
-    }
-    CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
-    if (!dirty) co_return work;
-    std::vector<std::string> of_head = {"rev-parse", "--verify", work.commit + "^{tree}"};
-    CO_TRY(const auto before, co_await first_of(world, worktree, std::move(of_head)));
-    auto tree = co_await git::tree_of_files(world.git, worktree);
+    CO_TRY(const auto head, co_await git::commit_of(world.git, worktree, "HEAD"));
+    auto commit = co_await git::commit_of_files(world.git, worktree, message);
     // An agent at work may have removed a file that git was about to read.
-    if (!tree && tree.error().code == ErrorCode::external_failed) {
-        tree = co_await git::tree_of_files(world.git, worktree);
+    if (!commit && commit.error().code == ErrorCode::external_failed) {
+        commit = co_await git::commit_of_files(world.git, worktree, message);
     }
-    if (!tree) co_return tree.error();
-    if (*tree == before) co_return work;  // all that is unusual is in the index
-    std::vector<std::string> parents = {work.commit};
-    CO_TRY(work.commit, co_await git::commit_tree(world.git, worktree, *tree, std::move(parents), std::move(message)));
-    work.has_uncommitted = true;
+    if (!commit) co_return commit.error();
+    work.commit = std::move(*commit);
+    work.has_uncommitted = work.commit != head;
     co_return work;
 }
 

@@ -265,3 +265,53 @@ TEST_CASE_METHOD(SnapshotFixture, "no git runs in a repository that comes and go
     plain(place, {"status"});  // git runs it in this repository
     CHECK(fs::exists(mark));
 }
+
+TEST_CASE("the files of a worktree become a commit that no ref has, and nothing else changes") {
+    SnapshotFixture f;
+    std::string where = f.tree;
+    SECTION("of a linked worktree") {}
+    SECTION("of the repository's own") {
+        where = f.repo;
+    }
+    const auto head = f.ref(where, "HEAD");
+    const auto worktree = f.go(pin_persons(f.git, where)).value();
+    CHECK(std::filesystem::equivalent(worktree.path(), where));
+    const auto take = [&] { return f.go(commit_of_files(f.git, worktree, "as it is")).value(); };
+    CHECK(take() == head);
+    write_file(std::filesystem::path(where) / ".gitignore", "*.log\n");
+    write_file(std::filesystem::path(where) / "README", "changed\n");
+    write_file(std::filesystem::path(where) / "staged", "1\n");
+    f.plain(where, {"add", "staged"});
+    write_file(std::filesystem::path(where) / "staged", "2\n");
+    write_file(std::filesystem::path(where) / "new", "new\n");
+    write_file(std::filesystem::path(where) / "run.log", "noise\n");
+    const auto state = [&] {
+        return f.plain(where, {"status", "--porcelain=v2", "--branch"}) + f.plain(where, {"ls-files", "--stage"}) +
+               f.plain(where, {"for-each-ref"});
+    };
+    const auto before = state();
+    const auto commit = take();
+    CHECK(state() == before);
+    CHECK(f.plain(where, {"log", "-1", "--format=%P %s", commit}) == head + " as it is");
+    CHECK(f.show(commit + ":README") == "changed");
+    CHECK(f.show(commit + ":staged") == "2");
+    CHECK(f.show(commit + ":new") == "new");
+    CHECK_THAT(f.plain(where, {"ls-tree", "--name-only", commit}), !Holds("run.log"));
+    for (const auto& entry : std::filesystem::directory_iterator(worktree.git_dir())) {
+        CHECK_FALSE(entry.path().filename().string().starts_with("orange-index"));
+    }
+}
+
+TEST_CASE("a folder in no repository, and a branch without a commit, have no files to take") {
+    SnapshotFixture f;
+    const auto outside = f.path("outside");
+    std::filesystem::create_directory(outside);
+    const auto none = f.go(pin_persons(f.git, outside));
+    REQUIRE_FALSE(none);
+    CHECK_THAT(none.error().message, Tells(outside));
+    f.plain(f.tree, {"checkout", "-q", "--orphan", "nothing"});
+    const auto refused = f.go(commit_of_files(f.git, f.at(f.tree), "as it is"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK_THAT(refused.error().message, Tells(f.tree));
+}
