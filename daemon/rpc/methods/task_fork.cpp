@@ -85,7 +85,7 @@ Result<store::RecordPtr> task_to_fork(const World& world, const TaskId& id) {
 }
 
 /// Returns how the new task is made, as `orange create --like` makes one.
-Result<TaskCreate> like(const World& world, const TaskRecord& record, const TaskFork& params) {
+Result<TaskCreate> made_like(const World& world, const TaskRecord& record, const TaskFork& params) {
     TaskCreate made;
     made.like = record.task.id.value;
     made.project = record.task.project;
@@ -128,7 +128,7 @@ std::vector<std::string> notes_of_fork(const TaskRecord& record, const WorkToFor
     return notes;
 }
 
-Awaitable<Result<TaskReply>> fork(Api& api, TaskFork params, Call call) {
+Awaitable<Result<TaskReply>> fork_task(Api& api, TaskFork params, Call call) {
     auto& world = api.world();
     CO_TRY(const auto selected, api.select(params, call));
     if (params.new_id && world.tasks.brief(TaskId{*params.new_id})) {  // a repeated call
@@ -139,7 +139,7 @@ Awaitable<Result<TaskReply>> fork(Api& api, TaskFork params, Call call) {
     }
     CO_TRY(const auto record, task_to_fork(world, selected));
     const auto& id = record->task.id;
-    CO_TRY(auto made, like(world, *record, params));
+    CO_TRY(auto made, made_like(world, *record, params));
     CO_TRY(auto work, co_await work_of(world, *record));
     const auto talk = talk_of(world, *record, params.harness.value_or(record->task.harness));
     Origin origin;
@@ -260,7 +260,7 @@ void add_task_fork(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<TaskFork>(Access::human,
                         "Creates a task that begins with the work, and if possible the conversation, of another.",
-                        {invalid_argument, not_found, conflict, workflow_invalid}, api, fork);
+                        {invalid_argument, not_found, conflict, workflow_invalid}, api, fork_task);
 }
 
 }  // namespace orange::rpc

@@ -265,7 +265,8 @@ Result<void> AgentControl::continue_copy(const TaskRecord& record, const agents:
     const auto& forked = record.forked;
     const bool has_one = role == Role::worker && forked && forked->talk && forked->run.value.empty();
     const auto& session = harness.harness.session;
-    if (!has_one || forked->talk->harness != harness.harness.name || !session.can_fork()) return {};
+    const bool can_do_it = session.can_fork() && harness.harness.mode == agents::Mode::persistent;
+    if (!has_one || !can_do_it || forked->talk->harness != harness.harness.name) return {};
     const auto& talk = *forked->talk;
     if (!session.copy.empty()) {
         const std::map<std::string, std::string> values = {{"session", launch.session},

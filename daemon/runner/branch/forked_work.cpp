@@ -10,7 +10,7 @@
 namespace orange {
 namespace {
 
-GitCommand git_in(const std::string& repository, std::vector<std::string> args) {
+GitCommand project_git(const std::string& repository, std::vector<std::string> args) {
     GitCommand command;
     command.place = repository;
     command.args = std::move(args);
@@ -75,14 +75,14 @@ Awaitable<Result<std::string>> base_of_work(World& world, TaskRecord record, Pro
     if (target.empty()) {
         CO_TRY(target, co_await target_ref(world, record, project));
     }
-    auto merge_base = git_in(project.path, {"merge-base", target, commit});
+    auto merge_base = project_git(project.path, {"merge-base", target, commit});
     const auto base = co_await git_output(world.git, std::move(merge_base));
     co_return base ? std::string(trim(*base)) : std::string();
 }
 
 Awaitable<Result<void>> hold_work(World& world, std::string repository, TaskId id, std::string commit) {
     const auto lock = co_await world.repositories.acquire(repository);
-    auto update = git_in(repository, {"update-ref", "-m", "orange: fork", ref_of(id), commit});
+    auto update = project_git(repository, {"update-ref", "-m", "orange: fork", ref_of(id), commit});
     CO_TRY(co_await git_output(world.git, std::move(update)));
     co_return Result<void>{};
 }
@@ -100,7 +100,7 @@ Awaitable<Result<void>> check_begins_with_work(World& world, std::string reposit
 
 Awaitable<void> let_go_of_work(World& world, std::string repository, TaskId id) {
     const auto lock = co_await world.repositories.acquire(repository);
-    auto remove = git_in(repository, {"update-ref", "-d", ref_of(id)});
+    auto remove = project_git(repository, {"update-ref", "-d", ref_of(id)});
     (void)co_await git_output(world.git, std::move(remove));  // a left-over ref does no harm
 }
 
