@@ -53,11 +53,11 @@ Awaitable<Result<WorkToFork>> work_of(World& world, TaskRecord record) {
         }
     }
     WorkToFork work;
-    if (store::has_ended(record)) {
-        CO_TRY(work.commit, co_await commit_of_ended(world, record));
-    } else if (record.task.workspace) {
+    if (record.task.workspace) {  // also of an ended task, if its release has failed
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(work, co_await work_in(world, std::move(worktree), "Uncommitted work of task " + id));
+    } else if (store::has_ended(record)) {
+        CO_TRY(work.commit, co_await commit_of_ended(world, record));
     } else {
         CO_TRY(work.commit, co_await git::commit_of(world.git, project.path, "refs/heads/" + record.task.branch));
     }
