@@ -54,7 +54,8 @@ bool Api::is_other_attempt(const TaskId& id, const Call& call) const {
 
 void Api::hide(TaskView& view, const Call& call) const {
     if (call.wall.empty()) return;
-    if (view.attempts > 0 && view.fields.id != call.wall) {  // an attempt does not know of the others
+    const auto* own = world_.tasks.brief(call.wall);
+    if (view.attempts > 0 && own && own->parent == view.fields.id) {  // an attempt does not know of the others
         view.attempts = view.children_done = 0;
         view.children.clear();
         view.picked.clear();
