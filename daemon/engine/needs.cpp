@@ -239,7 +239,7 @@ class Question {
         const auto all = comparable(sight_.children);
         const auto merged = std::ranges::find(all, ChildState::done, &Child::state);
         if (merged != all.end()) {
-            return here(Need::review, "its attempt " + merged->attempt + " is merged, and none is picked",
+            return here(Need::review, "its attempt " + merged->attempt + " is done, and none is picked",
                         OrangeCommand{"pick", id(), merged->id.value});
         }
         if (!std::ranges::all_of(all, &Child::rests)) return here(Need::nothing, attempts_text(sight_.children));

@@ -221,6 +221,22 @@ Result<void> check_is_there(const World& world, const TaskId& attempt) {
                                      attempt.value + " --create"};
 }
 
+/// Says which other attempt is done already, because somebody has merged it elsewhere.
+Result<void> check_none_is_merged(const World& world, const TaskRecord& parent, const TaskId& attempt) {
+    const auto& id = parent.task.id.value;
+    for (const auto& row : parent.attempts) {
+        const bool is_done =
+            parent.children_done.contains(row.id) || blocker_state(world, row.id) == BlockerState::done;
+        if (!is_done || row.id == attempt) continue;
+        return {ErrorCode::conflict, "its attempt " + row.name + " is done already. To pick that one:\n  orange pick " +
+                                         id + " " + row.id.value +
+                                         "\nTo merge others, too, give up the task; its attempts are then tasks of "
+                                         "their own:\n  orange task cancel " +
+                                         id};
+    }
+    return {};
+}
+
 }  // namespace
 
 bool is_unreadable(const World& world, const TaskId& id) {
@@ -307,6 +323,7 @@ Awaitable<Result<void>> note_pick(Runner& runner, TaskId parent, TaskId attempt,
                                                  parent.value);
     }
     CO_TRY(check_is_there(runner.world, attempt));
+    CO_TRY(check_none_is_merged(runner.world, record, attempt));
     const auto name = row->name;
     record.picked = attempt;
     record.picked_by = by;

@@ -51,7 +51,7 @@ Result<void> check_attempts_allowed(const World& world, const Project& project, 
 Result<TaskId> attempt_named(const World& world, const TaskRecord& parent, const std::string& name);
 
 /// Picks an attempt, in the turn of its parent. Nothing follows yet. Succeeds if it is picked already. conflict if
-/// another one is picked, if one of both has been given up, or if the attempts are not made yet.
+/// another one is picked or done, if one of both has been given up, or if the attempts are not made yet.
 Awaitable<Result<void>> note_pick(Runner& runner, TaskId parent, TaskId attempt, Caller by);
 /// Ends the attempts that were not picked, and the tasks below them. Their workspaces are for the next in the queue.
 /// Returns notes about each and about its kept work. What cannot be ended now is ended by its own loop.

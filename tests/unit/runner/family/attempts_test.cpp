@@ -330,6 +330,23 @@ TEST_CASE("A task that is cancelled asks about its attempts, which are tasks of 
     CHECK(f.status(f.attempt(1)) == "reviewing");
 }
 
+TEST_CASE("If an attempt is done without a pick, no other one is picked") {
+    AttemptsFixture f;
+    auto record = f.world.record(f.parent());
+    record.children_done.insert(f.attempt(0));
+    f.world.house().world().tasks.save(record).value();
+    const auto needs = needs_of(f.world.house().runner(), f.world.record(f.parent()));
+    CHECK(needs.command.text() == "orange pick " + f.parent().value + " " + f.attempt(0).value);
+    const auto other = pick_attempt(f.world, f.parent(), "other");
+    REQUIRE_FALSE(other);
+    CHECK_THAT(other.error().message, Tells(needs.command.text()));
+    CHECK(f.world.record(f.parent()).picked.empty());
+    REQUIRE(pick_attempt(f.world, f.parent(), "bot"));
+    f.let_steps_happen();
+    CHECK(f.status(f.parent()) == "done");
+    CHECK(f.status(f.attempt(1)) == "cancelled");
+}
+
 TEST_CASE("If the picked attempt is given up, its task needs help and is not done") {
     AttemptsFixture f;
     REQUIRE(pick_attempt(f.world, f.parent(), "other"));
