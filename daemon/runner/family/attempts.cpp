@@ -261,7 +261,9 @@ bool is_unpicked(const World& world, const TaskRecord& record) {
     for (auto above = record.task.parent; !above.empty();) {
         const auto* brief = world.tasks.brief(above);
         if (!brief) return false;
-        const auto parent = world.tasks.awake(above);
+        // A pick also holds if its task was given up right after it. No file is read for a task that has ended itself.
+        const auto parent =
+            store::has_ended(record) ? world.tasks.awake(above) : world.tasks.read(above).value_or(nullptr);
         const bool decided = parent && !parent->picked.empty() && parent->attempt_of(id) != nullptr;
         if (decided && parent->picked != id) return true;
         if (parent && parent->unpicked) return true;
