@@ -330,6 +330,17 @@ TEST_CASE("A task that is cancelled asks about its attempts, which are tasks of 
     CHECK(f.status(f.attempt(1)) == "reviewing");
 }
 
+TEST_CASE("A fork of an attempt is a task of its own") {
+    AttemptsFixture f;
+    hand_over_attempt(f.world, f.attempt(0));
+    const auto forked = call(f.world, "task.fork", {{"id", f.attempt(0).value}, {"no_spawn", true}});
+    REQUIRE(forked);
+    const TaskId id{forked->at("task").at("fields").at("id").get<std::string>()};
+    CHECK(f.world.record(id).task.parent.empty());
+    CHECK(f.world.record(id).attempt.empty());
+    CHECK(f.view(f.parent()).at("children").size() == 3);
+}
+
 TEST_CASE("If an attempt is done without a pick, no other one is picked") {
     AttemptsFixture f;
     auto record = f.world.record(f.parent());
