@@ -43,7 +43,7 @@ Error not_picked(const TaskRecord& record, const TaskRecord& parent) {
             {{"why", k_not_picked}, {"parent", above}, {"attempt", id}}};
 }
 
-/// Refuses a merge while the files of the parent cannot be read: then it is not known which attempt was picked.
+/// Makes the error for a merge while it is not known which attempt was picked.
 Error parent_unreadable(const TaskRecord& record) {
     return {ErrorCode::conflict, "the files of task " + record.task.parent.value + ", of which this is the attempt " +
                                      record.attempt + ", cannot be read. To see what is wrong with them:\n  " +
