@@ -66,9 +66,13 @@ std::optional<engine::Below> below_of(const World& world, const TaskRecord& reco
 Result<void> build_on(const World& world, TaskRecord& record, const std::string& name);
 /// Makes the task built on none: its branch stays as it is, and is compared with the default branch.
 void build_on_none(TaskRecord& record);
+/// Called when the task is built on none any more, with the commit that it stood on. If its target lacks that commit,
+/// the review, or that of its human, does not cover all that a merge brings: from then on it covers only what the
+/// target has.
+Awaitable<void> void_review(World& world, TaskRecord& record, std::string base);
 
 /// Returns the commit with which the branch is compared as long as the other task is not done: the one that was
-/// reviewed, or the tip of its branch if none was. Empty if there is none yet.
+/// reviewed, or the tip of its branch if none was, or if its review is void. Empty if there is none yet.
 Awaitable<Result<std::string>> commit_below(World& world, TaskRecord record);
 
 /// Returns conflict as long as the task may not be merged, because the one that it is built on is not merged.

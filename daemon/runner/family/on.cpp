@@ -35,7 +35,7 @@ bool needs_only_merge(const World& world, const TaskRecord& record) {
 }
 
 std::string without_it(const TaskRecord& record, const Below& below) {
-    return "orange task update " + record.task.id.value + " --unblock " + below.short_id;
+    return "orange task update " + record.task.id.value + " --unblock " + below.id.value;
 }
 
 /// One step of a task whose branch follows the task that it is built on.
@@ -130,7 +130,7 @@ Awaitable<Result<Holding>> Follower::note_gone() {
     raise(world_, record_, NoticeKind::on_changed,
           "task " + below_.short_id + ", on which it is built, " + below_.fate +
               "; its commits are still in the branch. Go on without that task, with its commits (--unblock " +
-              below_.short_id + "), or cancel this one (orange task cancel " + record_.task.id.value + ")",
+              below_.id.value + "), or cancel this one (orange task cancel " + record_.task.id.value + ")",
           without_it(record_, below_));
     record_.on_seen = below_.seen;
     co_return co_await save();
@@ -435,6 +435,37 @@ void build_on_none(TaskRecord& record) {
     (void)clear(record, NoticeKind::on_changed);
 }
 
+namespace {
+
+/// Returns the last commit that the task's branch shares with its target; empty if the target has `base`.
+Awaitable<Result<std::string>> begin_without(World& world, TaskRecord record, std::string base) {
+    CO_TRY(const auto project, registered_project(world, record.task.project));
+    CO_TRY(const auto target, co_await target_ref(world, record, project));
+    CO_TRY(const bool has_it, co_await git::contains(world.git, project.path, target, base));
+    if (has_it) co_return std::string();
+    GitCommand ask{project.path, {"merge-base", target, "refs/heads/" + record.task.branch}};
+    CO_TRY(const auto begin, co_await git_output(world.git, std::move(ask)));
+    co_return std::string(trim(begin));
+}
+
+/// True if the commit is in the target of the task, as after void_review().
+Awaitable<Result<bool>> is_in_target(World& world, TaskRecord record, Project project, std::string commit) {
+    CO_TRY(auto target, co_await target_ref(world, record, project));
+    co_return co_await git::contains(world.git, project.path, std::move(target), std::move(commit));
+}
+
+}  // namespace
+
+Awaitable<void> void_review(World& world, TaskRecord& record, std::string base) {
+    if (record.reviewed_commit.empty() && !needs_only_merge(world, record)) co_return;
+    auto begin = co_await begin_without(world, record, std::move(base));
+    if (!begin) {
+        record.reviewed_commit = "none";
+    } else if (!begin->empty()) {
+        record.reviewed_commit = std::move(*begin);
+    }
+}
+
 Awaitable<Result<std::string>> commit_below(World& world, TaskRecord record) {
     CO_TRY(const auto project, registered_project(world, record.task.project));
     const auto other = world.tasks.read(record.task.on).value_or(nullptr);
@@ -443,7 +474,9 @@ Awaitable<Result<std::string>> commit_below(World& world, TaskRecord record) {
     const auto reviewed = other->reviewed_commit == "none" ? std::string() : other->reviewed_commit;
     if (!reviewed.empty()) {
         CO_TRY(auto there, co_await git::commit_of(world.git, repo, reviewed));
-        if (!there.empty()) co_return there;
+        const auto in_target = co_await is_in_target(world, *other, project, there);
+        const bool is_void = there.empty() || (in_target && *in_target);
+        if (!is_void) co_return there;
     }
     auto tip = co_await git::branch_tip(world.git, repo, other->task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return std::string();

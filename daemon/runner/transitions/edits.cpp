@@ -218,7 +218,9 @@ Awaitable<Result<Edited>> Edits::apply(TaskRecord record, const Edit& edit, Call
     CO_TRY(choose_executor(changed, edit));
     CO_TRY(choose_budget(changed.task, edit));
     CO_TRY(choose_permits(changed.task, edit));
+    const auto stood_on = changed.stands_on_other() ? changed.task.base : std::nullopt;
     CO_TRY(drop_blockers(world_, changed, edit.unblock));
+    if (stood_on && changed.task.on.empty()) co_await void_review(world_, changed, *stood_on);
     CO_TRY(add_blockers(world_, changed, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(changed, *edit.workflow, by));
     if (edit.branch) {
@@ -285,6 +287,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord& changed, C
         for (const auto& id : is.blocked_by) ids.push_back(id.value);
         if (!is.on.empty()) ids.push_back(is.on.value);
         world_.journal.write(changed, "blockers.changed", {{"blockers", join(ids, " ")}, {"by", who}});
+    }
+    if (is.on != was.on && changed.reviewed_commit != before.reviewed_commit) {
+        notes.push_back("a merge now also brings the commits of task " + world_.tasks.short_id(was.on) +
+                        ", which its review did not cover, and asks you first. To look at all of them:\n  " +
+                        task_command("diff", is.id.value).text());
     }
     if (is.branch != was.branch) {
         world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}, {"by", who}});

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "tests/catch.hpp"
@@ -405,14 +406,15 @@ TEST_CASE("When the one below is sent back, the worker is told, and the human of
 TEST_CASE("When the one below is cancelled, the human decides, and the branch stays as it is") {
     RunnerWorld world;
     const Stack stack(world);
-    const auto before = tip_at(world, "upper"), name = world.house().world().tasks.short_id(stack.below);
+    const auto before = tip_at(world, "upper");
     world.move(stack.below, "cancelled").value();
     const auto* notice = notice_of(world, stack.above, NoticeKind::on_changed);
     REQUIRE(notice);
-    CHECK_THAT(notice->command, Tells("orange task update " + stack.above.value + " --unblock " + name));
+    const auto command = "orange task update " + stack.above.value + " --unblock " + stack.below.value;
+    CHECK_THAT(notice->command, Tells(command));
     const auto refused = merge_plainly(world, stack.above);
     REQUIRE_FALSE(refused);
-    CHECK_THAT(refused.error().message, Tells("--unblock"));
+    CHECK_THAT(refused.error().message, Tells(command) && !Holds("orange task merge"));
 
     edit(world, stack.above, unblocking({stack.below})).value();
     const auto& record = world.record(stack.above);
@@ -422,6 +424,55 @@ TEST_CASE("When the one below is cancelled, the human decides, and the branch st
     CHECK(tip_at(world, "upper") == before);
     merge_plainly(world, stack.above).value();
     CHECK(read_file(std::filesystem::path(world.repo()) / "feature") == "it\n");
+}
+
+TEST_CASE("A merge that would bring commits of the one below, which nobody reviewed with it, has to be confirmed") {
+    RunnerWorld world;
+    const bool is_by_agent = GENERATE(true, false);
+    const Stack stack(world);
+    auto record = world.record(stack.above);
+    if (!is_by_agent) record.reviewed_commit.clear();
+    world.house().world().tasks.save(record).value();
+    world.move(stack.below, "cancelled").value();
+    const auto outcome = edit(world, stack.above, unblocking({stack.below})).value();
+    CHECK_THAT(join(outcome.notes, "\n"), Tells("orange task diff " + stack.above.value));
+    CHECK(world.record(stack.above).reviewed_commit == tip_at(world, "main"));
+    const auto asked = world.house().go(world.house().runner().merges.merge(stack.above, {}, a_human()));
+    REQUIRE_FALSE(asked);
+    CHECK(asked.error().code == ErrorCode::needs_force);
+    CHECK_THAT(asked.error().message, Tells("2 commits"));
+    CHECK_FALSE(std::filesystem::exists(std::filesystem::path(world.repo()) / "feature"));
+}
+
+TEST_CASE("A review stays if the target has the commits of the one below, and work in progress has none") {
+    RunnerWorld world;
+    const bool is_reviewed = GENERATE(true, false);
+    const Stack stack(world, is_reviewed);
+    world.house().runner().reconciler.stop();
+    if (is_reviewed) world.git.plain(world.repo(), {"merge", "-q", "--no-edit", "lower"});
+    const auto before = world.record(stack.above).reviewed_commit;
+    CHECK(before == (is_reviewed ? tip_at(world, "upper") : ""));
+    const auto outcome = edit(world, stack.above, unblocking({stack.below})).value();
+    CHECK_THAT(join(outcome.notes, "\n"), !Holds("orange task diff"));
+    CHECK(world.record(stack.above).reviewed_commit == before);
+}
+
+TEST_CASE("A third task stays on the second one, whose review is void because the first one is gone") {
+    RunnerWorld world;
+    const Stack stack(world);
+    auto record = world.draft("the third", 3);
+    record.task.workflow = "relay";
+    record.task.branch = "third";
+    build_on(world.house().world(), record, stack.above.value).value();
+    record.stacked_on = stack.above;
+    record.task.base = "refs/heads/upper";
+    const auto third = record.task.id;
+    world.create(std::move(record), "", false).value();
+    world.git.commit(worktree_of(world, third), "third", "yes\n");
+    world.move(stack.below, "cancelled").value();
+    edit(world, stack.above, unblocking({stack.below})).value();
+    look_at_all(world);
+    CHECK(world.record(third).task.base == tip_at(world, "upper"));
 }
 
 TEST_CASE("A task that waits for a review that never comes needs help, and starts without the other when asked to") {
