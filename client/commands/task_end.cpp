@@ -262,15 +262,17 @@ Result<std::vector<std::string>> tasks_to_merge(Context& context) {
     params.cwd = context.cwd;
     params.needs = true;
     TRY(auto list, context.call(params));
-    std::erase_if(list.tasks, [](const rpc::TaskView& task) {
-        return task.needs.kind != Need::review || std::ranges::find(task.can, "merge") == task.can.end();
-    });
     std::ranges::sort(list.tasks, {}, [](const rpc::TaskView& task) { return task.fields.created_at; });
-    if (list.tasks.empty()) {
+    std::vector<std::string> ids;
+    for (const auto& task : list.tasks) {
+        const auto can = [&](const char* what) { return std::ranges::find(task.can, what) != task.can.end(); };
+        // One that is built on another one of these is merged after that.
+        const bool follows = std::ranges::find(ids, task.fields.on.value) != ids.end() && !can("approve");
+        if (task.needs.kind == Need::review && (can("merge") || follows)) ids.push_back(task.fields.id.value);
+    }
+    if (ids.empty()) {
         return {ErrorCode::not_found, "no task of this project waits for its merge. What needs you:\n  orange inbox"};
     }
-    std::vector<std::string> ids;
-    for (const auto& task : list.tasks) ids.push_back(task.fields.id.value);
     return ids;
 }
 

@@ -33,6 +33,7 @@ std::string why_not(const Row& task, const Binding& key) {
         case Action::shell:
             return "has no worktree now";
         case Action::merge:
+            if (!task.on.empty()) return "cannot be merged now: " + clean(task.needs_text);
             return "cannot be merged from " + status + ": workflow " + workflow + " has no such step";
         case Action::cancel:
             return "cannot be cancelled from " + status + ": workflow " + workflow + " has no such step";
@@ -41,6 +42,7 @@ std::string why_not(const Row& task, const Binding& key) {
         case Action::pull_request:
             if (task.attempts > 0 && task.picked.empty()) return "has no picked attempt yet; Enter compares them";
             if (!task.merges_into.empty()) return "is merged into its parent's branch, so it has no pull request";
+            if (!task.on.empty()) return "can have no pull request now: " + clean(task.needs_text);
             return std::string("can have no pull request: its project has no origin at ") + k_forge_names;
         case Action::reply:
             return task.needs == Need::answer ? "asks in its own window; Enter opens it" : "asks nothing";

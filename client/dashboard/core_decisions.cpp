@@ -61,8 +61,11 @@ std::vector<const Row*> Core::targets(const Key& key, Moment now, Question& ques
     std::vector<std::string> left_out;
     for (const auto& task : state_.tasks) {
         if (!state_.marked.contains(task.id)) continue;
-        const bool fits_key =
-            is_offered(task, *binding_of(key)) && !state_.busy.contains(task.id) && host_refusal(state_, task).empty();
+        // A task that is built on another one of these is merged after that.
+        const bool follows =
+            key == "m" && task.needs == Need::review && state_.marked.contains(task.on) && !can(task, "approve");
+        const bool fits_key = (follows || is_offered(task, *binding_of(key))) && !state_.busy.contains(task.id) &&
+                              host_refusal(state_, task).empty();
         const bool needs_look = key == "m" && task.noted;  // a merge of several confirms nothing
         const bool needs_pick = key == "m" && task.attempts > 0 && task.picked.empty();
         const bool fits = fits_key && !needs_look && !needs_pick;

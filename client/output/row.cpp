@@ -94,6 +94,7 @@ Row row_of(const rpc::TaskView& task) {
     row.attempt = task.attempt;
     row.attempts = static_cast<std::uint16_t>(task.attempts);
     row.picked = task.picked;
+    row.on = task.fields.on.value;
     row.unpicked = task.unpicked;
     row.merges_into = task.merges_into;
     row.children = static_cast<std::int16_t>(task.children.size());

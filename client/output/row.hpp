@@ -38,6 +38,7 @@ struct Row {
     std::string attempt;          ///< its name among the attempts of its parent; empty: it is none
     std::string picked;           ///< id of its attempt that was picked; empty: none was, or it has no attempts
     std::string merges_into;      ///< its parent's branch, if it is merged into that
+    std::string on;               ///< id of the task that it is built on; empty: none
     std::string after;            ///< the task, or the number of tasks, that it waits for before its start; empty: none
     std::string tokens;           ///< what its agents used, as lists show it; empty: no agent of it has begun
     std::string preview_url;      ///< where its human can try its work; empty: it does not run

@@ -43,6 +43,7 @@ class Question {
             const auto& why = record_.moved_because;
             return here(Need::help, why.empty() ? "the task is stuck" : why, out_of_stuck());
         }
+        if (!sight_.below_gone.empty()) return below_gone();
         if (sight_.permit) return permit(*sight_.permit);
         if (const auto* dialog = find_notice(record_, NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), OrangeCommand::from_text(dialog->command),
@@ -141,6 +142,7 @@ class Question {
             const auto& url = sight_.preview_url;
             return here(Need::review,
                         "the work is ready for your review" + answers_text(sight_.answered) +
+                            (sight_.merged_first.empty() ? "" : "; merge " + sight_.merged_first + " first") +
                             (sight_.clash.empty() ? "" : "; it " + sight_.clash) +
                             (url.empty() ? url : "; it runs at " + url),
                         command("diff"));
@@ -214,6 +216,13 @@ class Question {
         if (sight_.gone.empty()) return here(Need::nothing, "waits for " + sight_.waits_for);
         return here(Need::help, "waits for " + sight_.gone + ", which will never be done",
                     command("update", "--unblock " + sight_.gone));
+    }
+    /// Holds even if the human has acknowledged the notice: the task cannot be merged as it is.
+    Needs below_gone() const {
+        return here(Need::help,
+                    "task " + sight_.merged_first + ", on which it is built, " + sight_.below_gone +
+                        "; its commits are still in the branch",
+                    command("update", "--unblock " + sight_.below.value));
     }
     /// The notice of the parent covers all of its sub-tasks at once.
     Needs unapproved() const {

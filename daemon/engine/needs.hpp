@@ -34,6 +34,9 @@ struct NeedFacts {
     bool held_for_human = false;      ///< Orange will not start it by itself; `held_back` says why
     std::string waits_for;            ///< the tasks that have to be done first, in words
     std::string gone;                 ///< those of them that will never be done
+    std::string merged_first;         ///< the task that it is built on, if that is not merged, as people type it
+    std::string below_gone;           ///< what became of that one if it will never be done: "is deleted"
+    TaskId below;                     ///< that one
     Children children;                ///< its sub-tasks
     bool waits_for_pick = false;      ///< an attempt, and its human has not picked one yet
     bool parent_there = false;        ///< the parent exists and has not ended, so that its human looks at it

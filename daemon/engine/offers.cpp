@@ -49,7 +49,7 @@ class Offers {
         if (sight_.needs_answer && !sight_.shows_dialog && !sight_.asks_permit) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
         if (begun && !sight_.children_unapproved && approval_target(definition_, record_.task)) add("approve");
-        if (begun && record_.attempts.empty()) merges();
+        if (begun && record_.attempts.empty() && !sight_.merges_later) merges();
         for (const auto* name : {"merge", "force_merge", "create_pr"}) {
             if (std::ranges::find(sight_.of_picked, name) != sight_.of_picked.end()) add(name);
         }

@@ -18,6 +18,7 @@ struct Offering {
     bool shows_dialog = false;
     bool asks_permit = false;    ///< a request of its agents' programs waits for its human
     bool into_parent = false;    ///< it is merged into its parent's branch, without a pull request
+    bool merges_later = false;   ///< the task that it is built on has to be merged first
     bool has_dev = false;        ///< there is a command with which its human can try its work
     bool is_compared = false;    ///< it is an attempt, or has some
     bool can_be_picked = false;  ///< it is an attempt, or has some, of which none is picked

@@ -232,14 +232,18 @@ std::string wait_text(const StartWait& wait, const Task& task, Timestamp now) {
 }
 
 /// Adds the commands with which a human moves the task out of a state that waits for a decision.
-void say_decisions(const engine::Definition& definition, const Task& task, TaskWhy::Reply& reply) {
+void say_decisions(Api& api, const engine::Definition& definition, const TaskRecord& record, TaskWhy::Reply& reply) {
+    const auto& task = record.task;
     const auto& id = task.id.value;
     if (engine::approval_target(definition, task) != nullptr) {
         reply.hints.push_back(task_command("reject", id, "\"...\"").text());
         return;
     }
-    if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
+    if (const auto first = check_below_is_merged(api.world(), record); !first) {
+        reply.hints.push_back(first.error().message);
+    } else if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done))) {
         reply.hints.push_back(merge_command(task.id));
+    }
     const auto* back = engine::rejection_target(definition, task);
     if (back != nullptr) reply.hints.push_back(task_command("reject", id, "\"...\"").text());
     for (const auto& to : definition.targets_from(task.status)) {
@@ -309,7 +313,7 @@ void say_what_helps(Api& api, const TaskRecord& record, const engine::Definition
             if (is_open) hints.push_back(task_command("show", child.id.value).text());
         }
         const bool decides = reply.task.needs.kind == Need::review || state->meaning == engine::Meaning::stuck;
-        if (decides) say_decisions(definition, record.task, reply);
+        if (decides) say_decisions(api, definition, record, reply);
         const bool works = state->agent && api.runner().agents.alive(record, *state->agent);
         if (works && reply.task.needs.kind == Need::nothing) hints.push_back(task_command("attach", id).text());
     }

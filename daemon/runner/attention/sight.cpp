@@ -100,6 +100,11 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.waits_for = waits_shown(runner.world, record);
         sight.gone = gone_text(runner.world, record);
     }
+    if (const auto below = below_of(runner.world, record); below && below->state != engine::Below::State::done) {
+        sight.below = below->id;
+        sight.merged_first = below->short_id;
+        sight.below_gone = below->fate;
+    }
     sight.children = children_of(runner.world, record);
     sight.waits_for_pick = waits_for_pick(runner.world, record);
     const auto* parent = runner.world.tasks.brief(task.parent);
@@ -135,6 +140,7 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
     const auto* state = (*definition)->state(record.task.status);
     sight.works = state && state->agent && alive(*state->agent);
     sight.under_way = !Merges::under_way(record).empty() || runner.queue.is_starting(record.task.id);
+    sight.merges_later = !check_below_is_merged(runner.world, record);
     sight.into_parent = record.into_parent && !has_lost_its_target(runner.world, record);
     sight.children_unapproved =
         std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });

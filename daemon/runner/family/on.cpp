@@ -488,9 +488,11 @@ Result<void> check_below_is_merged(const World& world, const TaskRecord& record)
     if (!below || below->state == Below::State::done) return {};
     const auto& id = record.task.id.value;
     std::map<std::string, std::string> details = {{"why", "below_not_merged"}, {"on", below->id.value}};
-    if (below->state == Below::State::gone) {
+    if (below->state != Below::State::reviewed) {
+        const bool is_gone = below->state == Below::State::gone;
         return Error(ErrorCode::conflict,
-                     "task " + id + " is built on task " + below->short_id + ", which " + below->fate +
+                     "task " + id + " is built on task " + below->short_id + ", which " +
+                         (is_gone ? below->fate : "is worked on. It can be merged after that one") +
                          ". To go on without that task, with the commits that it has from it:\n  " +
                          without_it(record, *below),
                      std::move(details));

@@ -383,6 +383,20 @@ TEST_CASE("Several tasks are merged in the order that the daemon says, which is 
     CHECK_THAT(desk.screen(), Holds("2 of 3") && Holds("back to its worker: conflicts with main in cart.py"));
 }
 
+TEST_CASE("A task that is built on another one is merged with that one, and alone says which comes first") {
+    auto above = task_view("bbbb0000", "reviewing", Need::review, {"reject", "cancel", "delete"});
+    above.fields.on.value = "aaaa0000";
+    above.needs.text = "the work is ready for your review; merge aaaa first";
+    Desk alone({above});
+    alone.press("m");
+    REQUIRE(alone.core.state().message);
+    CHECK_THAT(alone.core.state().message->text, Holds("merge aaaa first") && !Holds("no such step"));
+    CHECK(alone.methods().empty());
+    Desk desk({in_review("aaaa0000"), above});
+    for (const char* key : {" ", " ", "m"}) desk.press(key);
+    CHECK(desk.last(Purpose::train).params.at("ids").size() == 2);
+}
+
 TEST_CASE("An order of tasks that are not selected any more asks nothing") {
     Desk desk({in_review("aaaa0000"), in_review("bbbb0000"), in_review("cccc0000")});
     for (const char* key : {" ", " ", "m", " ", "m"}) desk.press(key);

@@ -61,6 +61,26 @@ TEST_CASE("A review names the URL at which the work runs") {
     CHECK_THAT(task.needs().text, Holds(url));
 }
 
+TEST_CASE("A task whose lower one is not merged says so, and needs help as long as that one is gone") {
+    AskedTask task("reviewing");
+    task.sight.below.value = "7c1dAbCdEfGhIjKlMnOpQ";
+    task.sight.merged_first = "7c1d";
+    CHECK(task.needs().kind == Need::review);
+    CHECK_THAT(task.needs().text, Holds("merge 7c1d first"));
+    for (const char* status : {"reviewing", "working"}) {
+        AskedTask other(status);
+        other.sight = task.sight;
+        other.sight.agent_alive = true;
+        other.sight.below_gone = "is deleted";
+        CHECK(other.needs().kind == Need::help);
+        CHECK(other.needs().command == task_command("update", "4f2a", "--unblock 7c1dAbCdEfGhIjKlMnOpQ"));
+        CHECK_THAT(other.needs().text, Holds("7c1d") && Holds("is deleted"));
+    }
+    AskedTask ended("cancelled");
+    ended.sight.below_gone = "is deleted";
+    CHECK(ended.needs().kind == Need::nothing);
+}
+
 TEST_CASE("In a state that does not name its agent, as in the seed, a living agent needs nothing, a dead one a start") {
     AskedTask task("working");
     for (auto& state : task.definition.states) state.agent.reset();

@@ -44,6 +44,15 @@ TEST_CASE("A merge is offered where the workflow leads to done, with force where
     CHECK_FALSE(elsewhere.has("merge"));
 }
 
+TEST_CASE("A task that is built on one that is not merged is offered no merge and no pull request") {
+    Offered task("reviewing");
+    CHECK(task.has("merge"));
+    CHECK(task.has("create_pr"));
+    task.sight.merges_later = true;
+    for (const char* what : {"merge", "force_merge", "create_pr"}) CHECK_FALSE(task.has(what));
+    CHECK(task.has("cancel"));
+}
+
 TEST_CASE("The names of states do not matter to what is offered") {
     Offered task("reviewing");
     for (auto& state : task.definition.states) state.name = "x-" + state.name;

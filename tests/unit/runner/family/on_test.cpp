@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -265,6 +266,11 @@ TEST_CASE("A task is merged after the one that it is built on") {
     CHECK_THAT(refused.error().message,
                Tells("orange task merge " + world.house().world().tasks.short_id(stack.below)));
     CHECK_FALSE(world.record(stack.above).merge);
+    const auto needs = needs_of(world.house().runner(), world.record(stack.above));
+    CHECK(needs.kind == Need::review);
+    CHECK_THAT(needs.text, Tells(world.house().world().tasks.short_id(stack.below)));
+    const auto offers = offers_of(world.house().runner(), world.record(stack.above), needs);
+    CHECK(std::ranges::find(offers, "merge") == offers.end());
 
     const auto before = tip_at(world, "upper");
     merge_now(world, stack.below);
@@ -394,6 +400,9 @@ TEST_CASE("When the one below is sent back, the worker is told, and the human of
     CHECK(tip_at(world, "upper") == before);
     CHECK((notice_of(world, stack.above, NoticeKind::on_changed) != nullptr) == is_reviewed);
     CHECK(world.record(stack.above).outbox.size() == (is_reviewed ? 0 : 1));
+    const auto refused = merge_plainly(world, stack.above);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Tells("--unblock " + stack.below.value) && !Holds("orange task merge"));
 
     record = world.record(stack.below);
     record.task.status = "reviewing";
@@ -415,6 +424,14 @@ TEST_CASE("When the one below is cancelled, the human decides, and the branch st
     const auto refused = merge_plainly(world, stack.above);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().message, Tells(command) && !Holds("orange task merge"));
+    world.house().go(world.house().runner().requests.acknowledge(stack.above)).value();
+    CHECK_FALSE(notice_of(world, stack.above, NoticeKind::on_changed));
+    const auto needs = needs_of(world.house().runner(), world.record(stack.above));
+    CHECK(needs.kind == Need::help);
+    CHECK(needs.command.text() == command);
+    world.house().go(world.house().runner().reconciler.pass_on_end(stack.below)).value();
+    world.house().go(world.house().runner().requests.remove(stack.below, a_human())).value();
+    CHECK(needs_of(world.house().runner(), world.record(stack.above)).command.text() == command);
 
     edit(world, stack.above, unblocking({stack.below})).value();
     const auto& record = world.record(stack.above);
