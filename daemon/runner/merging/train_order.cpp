@@ -41,42 +41,49 @@ class Order {
         }
     }
     bool is_done() const { return left_.empty(); }
-    /// Returns the place of the first that is left.
+    /// Returns the place of the first that is left and has not to wait for another one.
     TrainPlace take_first_as_given() {
-        const auto car = take(left_.front());
-        const auto reason = obstacle(car);
-        before_.push_back(car);
-        return place_of(car, reason.empty() ? "as given" : "as given; it " + reason);
+        const auto first = std::ranges::find_if_not(left_, [this](std::size_t car) { return must_wait(cars_[car]); });
+        const auto car = first == left_.end() ? left_.front() : *first;
+        auto reason = builds_on(car);
+        if (reason.empty()) reason = "as given";
+        const auto in_the_way = obstacle(car);
+        if (!in_the_way.empty()) reason += "; it " + in_the_way;
+        return take(car, std::move(reason));
     }
     TrainPlace take_best() {
         const auto best = choose();
         auto reason = obstacle(best);
         if (reason.empty()) reason = reason_of(best);
-        before_.push_back(take(best));
-        return place_of(best, std::move(reason));
+        return take(best, std::move(reason));
     }
 
   private:
-    std::size_t take(std::size_t car) {
+    TrainPlace take(std::size_t car, std::string reason) {
+        const auto* clash = first_clash(car).first;
+        if (clash == nullptr || clash->maybe) merged_.push_back(car);
+        before_.push_back(car);
         std::erase(left_, car);
-        return car;
-    }
-    TrainPlace place_of(std::size_t car, std::string reason) const {
         return {cars_[car].id, cars_[car].short_id, std::move(reason)};
     }
-    bool is_blocked(std::size_t car) const {
-        const auto stands = [&](std::size_t other) { return between_[car][other] != nullptr; };
-        return std::ranges::any_of(before_, stands) || clash_with_branch(cars_[car]) != nullptr;
+    /// Returns the clash that is in the way of the task behind those that have their place, and the name of the other
+    /// one: of the branch first, which no order can help. One that is not merged itself is in nobody's way.
+    std::pair<const Clash*, std::string> first_clash(std::size_t car) const {
+        if (const auto* with_branch = clash_with_branch(cars_[car])) return {with_branch, ""};
+        for (const auto other : merged_) {
+            if (const auto* clash = between_[car][other]) return {clash, cars_[other].short_id};
+        }
+        return {nullptr, ""};
     }
+    bool is_blocked(std::size_t car) const { return first_clash(car).first != nullptr; }
     /// Returns why git will not merge the task behind those that have their place; empty if nothing is known to be in
     /// its way.
     std::string obstacle(std::size_t car) const {
-        for (const auto other : before_) {
-            const auto* clash = between_[car][other];
-            if (clash) return clash_reason(*clash, cars_[other].short_id, ", which comes before it,");
-        }
-        const auto* with_branch = clash_with_branch(cars_[car]);
-        return with_branch ? clash_clause(*with_branch) : std::string();
+        const auto [clash, other] = first_clash(car);
+        if (clash == nullptr) return {};
+        const bool goes_back = cars_[car].can_go_back && !clash->maybe;
+        return (other.empty() ? clash_clause(*clash) : clash_reason(*clash, other, ", which comes before it,")) +
+               (goes_back ? ", so it goes back to its worker" : "");
     }
     /// Returns the number of those left that the car clashes with, and that could be merged otherwise.
     std::ptrdiff_t clashes_among(std::size_t car) const {
@@ -103,12 +110,17 @@ class Order {
         }
         return best.value_or(left_.front());  // each waits for another one
     }
-    /// Returns why a task that can be merged at its place has this place.
-    std::string reason_of(std::size_t car) const {
+    /// Returns a clause about the task on which it builds, if that has its place; else nothing.
+    std::string builds_on(std::size_t car) const {
         for (const auto& id : cars_[car].after) {
             const auto other = std::ranges::find_if(before_, [&](std::size_t each) { return cars_[each].id == id; });
             if (other != before_.end()) return "comes after " + cars_[*other].short_id + ", on which it builds";
         }
+        return {};
+    }
+    /// Returns why a task that can be merged at its place has this place.
+    std::string reason_of(std::size_t car) const {
+        if (auto reason = builds_on(car); !reason.empty()) return reason;
         for (const auto other : left_) {
             const auto* clash = between_[car][other];
             if (clash == nullptr || is_blocked(other)) continue;
@@ -116,12 +128,13 @@ class Order {
             return clash_reason(*clash, cars_[other].short_id, "") +
                    (fewer ? ", and with fewer others" : ", and is older");
         }
-        return "clashes with none";
+        return "clashes with none of these";
     }
 
     std::vector<TrainCar> cars_;
     std::vector<std::vector<const Clash*>> between_;
     std::vector<std::size_t> left_, before_;
+    std::vector<std::size_t> merged_;  ///< those of `before_` that nothing certain is in the way of
 };
 
 }  // namespace

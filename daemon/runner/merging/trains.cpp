@@ -68,7 +68,10 @@ std::vector<TrainPlace> Trains::order(std::vector<TaskId> ids, bool as_given) co
         std::vector<TrainCar> cars;
         for (const auto& id : of_project) {
             TrainCar car{id, world_.tasks.short_id(id), runner_.forecast.of(id)};
-            if (const auto record = world_.tasks.awake(id)) car.after = merged_before(world_, *record, of_project);
+            if (const auto record = world_.tasks.awake(id)) {
+                car.after = merged_before(world_, *record, of_project);
+                car.can_go_back = can_ride(id, {}) && !record->stands_on_other();
+            }
             cars.push_back(std::move(car));
         }
         auto ordered = as_given ? train_as_given(std::move(cars)) : train_order(std::move(cars));
@@ -118,8 +121,10 @@ Awaitable<std::vector<TrainEnd>> Trains::merge(std::vector<TaskId> ids, MergeOrd
         }
         co_await merge_together(std::move(together), order, by, ends);
     }
-    std::ranges::stable_sort(ends, {},
-                             [&](const TrainEnd& end) { return std::ranges::find(ids, end.id) - ids.begin(); });
+    // The merged ones stay in the order of their merges.
+    std::ranges::stable_sort(ends, {}, [&](const TrainEnd& end) {
+        return end.what == TrainEnd::What::merged ? 0 : 1 + (std::ranges::find(ids, end.id) - ids.begin());
+    });
     co_return ends;
 }
 

@@ -42,6 +42,7 @@ class Trains : Owner {
     std::vector<TrainPlace> order(std::vector<TaskId> ids, bool as_given) const;
 
     /// Merges the tasks in this order: each project's tasks as one train, as far as they can be part of it.
+    /// The merged ones come first, in the order of their merges.
     Awaitable<std::vector<TrainEnd>> merge(std::vector<TaskId> ids, MergeOrder order, Caller by);
 
     /// True while the merge of the task is published together with others. Nobody else may change it then.

@@ -806,7 +806,7 @@ struct Train {
     static std::string reply(const Json& result) { return dump({{"jsonrpc", "2.0"}, {"result", result}}); }
 
     std::string order = reply({{"places",
-                                {place("7b1c", "clashes with none"),
+                                {place("7b1c", "clashes with none of these"),
                                  place("4f2a", "clashes with 7b1c, which comes before it, in cart.py")}}});
     std::string ends = reply({{"ends", {end("merged", ""), end("back", "conflicts with main in cart.py")}}});
     std::string merged = reply({{"ends", {end("merged", ""), end("merged", "")}}});

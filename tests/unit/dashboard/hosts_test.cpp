@@ -269,7 +269,7 @@ TEST_CASE("The order of tasks of a host that is not asked any more does not hold
     desk.press(" ");
     desk.press("m");
     const auto place = [](const char* id) {
-        return Json{{"id", id}, {"short_id", id}, {"reason", "clashes with none"}};
+        return Json{{"id", id}, {"short_id", id}, {"reason", "clashes with none of these"}};
     };
     desk.answer(Purpose::train, Json{{"places", Json::array({place("far")})}}, 2);
     desk.answer(Purpose::train, Json{{"places", Json::array({place("aaaa0000"), place("bbbb0000")})}});

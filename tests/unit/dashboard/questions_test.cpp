@@ -362,7 +362,7 @@ TEST_CASE("Several tasks are merged in the order that the daemon says, which is 
     CHECK_FALSE(desk.core.state().question);
     CHECK(desk.last(Purpose::train).params.at("ids").size() == 3);
     desk.answer(Purpose::train, Json{{"places",
-                                      {place("bbbb0000", "clashes with none"), place("cccc0000", "clashes with none"),
+                                      {place("bbbb0000", "clashes with none of these"), place("cccc0000", "clashes with none of these"),
                                        place("aaaa0000", "clashes with bbbb, which comes before it, in cart.py")}}});
     const auto asked = desk.screen();
     CHECK_THAT(asked, Holds("Merge 3 tasks in this order?") && Holds("which comes before it, in cart.py"));

@@ -42,7 +42,7 @@ std::string reason(const std::vector<TrainPlace>& places, const std::string& nam
 TEST_CASE("tasks that clash with none are merged oldest first") {
     const auto places = train_order({car("a"), car("b"), car("c")});
     CHECK(names(places) == "abc");
-    CHECK(reason(places, "b") == "clashes with none");
+    CHECK(reason(places, "b") == "clashes with none of these");
     CHECK(train_order({}).empty());
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("a task that clashes with many comes after those, so that most are mer
     const auto places = train_order({a, b, c, d});
     CHECK(names(places) == "bcda");
     CHECK(reason(places, "b") == "clashes with a in cart.py, and with fewer others");
-    CHECK(reason(places, "c") == "clashes with none");
+    CHECK(reason(places, "c") == "clashes with none of these");
     CHECK(reason(places, "a") == "clashes with b, which comes before it, in cart.py");
 }
 
@@ -93,6 +93,43 @@ TEST_CASE("a task comes after those on which it builds, whatever their age is") 
     CHECK(reason(places, "a") == "comes after c, on which it builds");
     c.after = {a.id};  // nobody can make such tasks; they are merged all the same
     CHECK(train_order({a, b, c}).size() == 3);
+}
+
+TEST_CASE("a clash with the branch is named first, and a task that will go back says so") {
+    auto a = car("a"), b = car("b"), c = car("c"), d = car("d");
+    clash(a, b, "till.py");
+    clash(b, c, "tax.py");
+    c.clashes.push_back(with("d", "list.py"));
+    c.clashes.back().maybe = true;
+    Clash main;
+    main.branch = "main";
+    main.files = {{"cart.py"}};
+    b.clashes.push_back(main);
+    for (auto* each : {&a, &b, &c}) each->can_go_back = true;
+    auto places = train_as_given({a, b, c, d});
+    CHECK(reason(places, "b") == "as given; it clashes with main in cart.py, so it goes back to its worker");
+    CHECK(reason(places, "c") == "as given");  // b is not merged
+    CHECK(reason(places, "d") == "as given; it may clash with c, which comes before it, in list.py, not committed yet");
+    b.clashes.pop_back();
+    places = train_as_given({a, b, c, d});
+    CHECK(reason(places, "b") ==
+          "as given; it clashes with a, which comes before it, in till.py, so it goes back to its worker");
+    b.can_go_back = false;
+    CHECK(reason(train_as_given({a, b, c, d}), "b") ==
+          "as given; it clashes with a, which comes before it, in till.py");
+}
+
+TEST_CASE("a task that builds on another one comes after it also in the order that a human gives") {
+    auto a = car("a"), b = car("b"), c = car("c");
+    a.after = {c.id};
+    clash(a, b, "till.py");
+    const auto places = train_as_given({a, b, c});
+    CHECK(names(places) == "bca");
+    CHECK(reason(places, "b") == "as given");
+    CHECK(reason(places, "a") ==
+          "comes after c, on which it builds; it clashes with b, which comes before it, in till.py");
+    c.after = {a.id};  // nobody can make such tasks
+    CHECK(train_as_given({a, b, c}).size() == 3);
 }
 
 TEST_CASE("the order that a human gives stays, and says what clashes in it") {
