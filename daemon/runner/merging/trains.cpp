@@ -36,6 +36,29 @@ std::vector<std::pair<std::string, std::vector<TaskId>>> by_project(const World&
     return all;
 }
 
+std::map<TaskId, std::string> statuses_of(const World& world, const std::vector<TaskId>& ids) {
+    std::map<TaskId, std::string> statuses;
+    for (const auto& id : ids) {
+        if (const auto* task = world.tasks.brief(id)) statuses[id] = std::string(task->status.text());
+    }
+    return statuses;
+}
+
+/// A task that was moved since its merge was asked for, when it had the status `was`, is not merged by another try:
+/// says only that. One that is done, or whose human has something to confirm, keeps its error.
+void say_that_it_moved(const World& world, TrainEnd& end, const std::string& was) {
+    const auto* task = world.tasks.brief(end.id);
+    const bool is_other = task && end.what == TrainEnd::What::left && end.error && task->status.text() != was;
+    if (!is_other || end.error->code == ErrorCode::needs_force) return;
+    const auto definition = world.workflows.pinned(task->workflow, task->workflow_hash);
+    const auto status = std::string(task->status.text());
+    const bool is_cancelled = definition && (*definition)->means(status, engine::Meaning::cancelled);
+    if (task->ended && !is_cancelled) return;
+    end.error = Error(
+        ErrorCode::conflict,
+        "task " + end.id.value + (is_cancelled ? " was cancelled meanwhile" : " is " + printable(status) + " now"));
+}
+
 /// Keeps the tasks of a train in a map for the lifetime of this object.
 class Riding {
   public:
@@ -107,6 +130,7 @@ bool Trains::can_ride(const TaskId& id, const MergeOrder& order) const {
 
 Awaitable<std::vector<TrainEnd>> Trains::merge(std::vector<TaskId> ids, MergeOrder order, Caller by) {
     std::vector<TrainEnd> ends;
+    const auto statuses = statuses_of(world_, ids);
     const auto projects = by_project(world_, ids);
     for (const auto& [project, of_project] : projects) {
         std::vector<TaskId> together;
@@ -120,6 +144,10 @@ Awaitable<std::vector<TrainEnd>> Trains::merge(std::vector<TaskId> ids, MergeOrd
             co_await merge_alone(id, order, by, ends);
         }
         co_await merge_together(std::move(together), order, by, ends);
+    }
+    for (auto& end : ends) {
+        const auto was = statuses.find(end.id);
+        if (was != statuses.end()) say_that_it_moved(world_, end, was->second);
     }
     // The merged ones stay in the order of their merges.
     std::ranges::stable_sort(ends, {}, [&](const TrainEnd& end) {

@@ -262,6 +262,7 @@ TEST_CASE("a task that is cancelled while the checks of its train run is left ou
         if (n == which) {
             CHECK(f.status(f.ids[n]) == "cancelled");
             CHECK(end_of(*ends, f.ids[n]).what == What::left);
+            CHECK_THAT(end_of(*ends, f.ids[n]).error->message, Holds("was cancelled meanwhile") && !Holds("orange"));
             CHECK(f.merges_of(f.ids[n]).empty());
         } else {
             f.check_merged(f.ids[n]);
@@ -357,6 +358,7 @@ TEST_CASE("work that its human has sent back while its check failed is not sent 
     write_file(go_on, "");
     f.go_until([&] { return ends.has_value(); });
     CHECK(end_of(*ends, id).what == What::left);
+    CHECK_THAT(end_of(*ends, id).error->message, Holds("is working now") && !Holds("orange"));
     CHECK(f.status(id) == "working");
     CHECK_THAT(f.world.task_text(id), Holds("another name") && !Holds("could not be merged"));
 }
