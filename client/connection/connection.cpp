@@ -18,6 +18,7 @@
 #include "common/config/socket_address.hpp"
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/errors.hpp"
+#include "common/rpc/train_methods.hpp"
 
 namespace orange::connection {
 namespace {
@@ -43,7 +44,23 @@ Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
 }
 
 std::string what_to_look_at(const std::string& method) {
-    return method.starts_with("task.") ? "`orange list --all`" : "`orange daemon status`";
+    const bool is_of_tasks = method.starts_with("task.") || method == rpc::TrainMerge::k_name;
+    return is_of_tasks ? "`orange list --all`" : "`orange daemon status`";
+}
+
+/// People do not know a merge of several tasks by the name of its method.
+std::string call_text(const std::string& method) {
+    return method == rpc::TrainMerge::k_name ? "the merge" : method;
+}
+
+Error daemon_stopped(const std::string& method) {
+    if (method != rpc::TrainMerge::k_name) {
+        return {ErrorCode::unavailable,
+                "the daemon stopped during " + method + "; check its result with " + what_to_look_at(method)};
+    }
+    return {ErrorCode::unavailable,
+            "the daemon stopped during the merge. What was published is finished by the next one; the other tasks are "
+            "not merged. To see them, and to merge those that are left:\n  orange list\n  orange merge ID ID"};
 }
 
 /// Looks for a moment at what the daemon does.
@@ -95,7 +112,7 @@ Error does_not_answer(pid_t daemon, const std::string& method) {
         text = "oranged (pid " + pid + ") is stopped; `kill -CONT " + pid + "` lets it go on. ";
     }
     if (!method.empty()) {
-        text += method + " may have begun; check later with " + what_to_look_at(method) + ". ";
+        text += call_text(method) + " may have begun; check later with " + what_to_look_at(method) + ". ";
     }
     text += is_busy ? "Try again in a moment." : "To replace the daemon:\n  orange daemon restart --force";
     return {ErrorCode::timeout, text, {{"pid", pid}, {"method", method}, {"busy", is_busy ? "true" : "false"}}};
@@ -153,8 +170,7 @@ Result<Json> Connection::call_json(const std::string& method, Json params) {
         if (!reply) {
             if (reply.error().code == ErrorCode::timeout) return does_not_answer(daemon_, method);
             if (reply.error().code != ErrorCode::unavailable) return reply.error();
-            return {ErrorCode::unavailable,
-                    "the daemon stopped during " + method + "; check its result with " + what_to_look_at(method)};
+            return daemon_stopped(method);
         }
         auto message = parse_json(*reply);
         if (!message) return in_context("reading the daemon's reply", message.error());

@@ -121,6 +121,14 @@ TEST_CASE("A daemon that ends in the middle of a reply is told from a reply") {
     CHECK_FALSE(connection.call(rpc::DaemonPing{}));
 }
 
+TEST_CASE("A daemon that ends in a merge of several tasks leads to the list and to another merge") {
+    Talk talk([](const Json& r) { return std::vector<std::string>{FakeDaemon::reply(r, pong()).substr(0, 20), ""}; });
+    const auto reply = talk.open().call_json("train.merge", Json::object());
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::unavailable);
+    CHECK_THAT(reply.error().message, Tells("orange list") && Tells("orange merge") && !Holds("train."));
+}
+
 TEST_CASE("A reply that is no JSON-RPC is an error and no crash") {
     for (const std::string line :
          {"hello\n", "[]\n", "5\n", "{\"id\":1}\n", "{\"id\":1,\"result\":[]}\n", "{\"id\":1,\"error\":7}\n"}) {
