@@ -1,6 +1,7 @@
 #include "client/output/clashes.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -16,9 +17,15 @@ std::pair<std::string, std::string> pair_of(const std::string& id, const Clash& 
     return std::minmax({id, clash.with});
 }
 
+/// Certain clashes come first, of these the ones with a branch.
+int rank_of(const Clash& clash) {
+    return (clash.maybe ? 2 : 0) + (clash.with.empty() ? 0 : 1);
+}
+
 }  // namespace
 
-std::string clashes_text(const std::vector<Clash>& clashes) {
+std::string clashes_text(std::vector<Clash> clashes) {
+    std::ranges::stable_sort(clashes, {}, rank_of);
     std::vector<std::string> texts;
     for (const auto& clash : clashes) {
         if (texts.size() == k_in_row) break;
@@ -49,23 +56,22 @@ void ClashNotes::add(const std::vector<rpc::TaskView>& tasks) {
     for (const auto& task : tasks) {
         for (const auto& clash : task.clashes) {
             if (!pairs_.insert(pair_of(task.fields.id.value, clash)).second) continue;
-            if (sentences_.size() < k_sentences) {
-                sentences_.push_back(short_id(task) + " " + clash_clause(clash));
-            } else if (next_.empty()) {
-                next_ = short_id(task);
-            }
+            const auto at = std::ranges::upper_bound(notes_, rank_of(clash), {}, &Note::rank);
+            notes_.insert(at, {rank_of(clash), short_id(task), clash_clause(clash)});
+            if (notes_.size() > k_sentences + 1) notes_.pop_back();
         }
     }
 }
 
 std::string ClashNotes::text(const Style& style) const {
     std::string out;
-    for (const auto& sentence : sentences_) {
-        out += wrapped(k_clash_mark + (" " + sentence), "  ", style.width);
+    for (const auto& note : notes_ | std::views::take(k_sentences)) {
+        out += wrapped(k_clash_mark + (" " + note.id) + " " + note.sentence, "  ", style.width);
     }
-    const auto more = pairs_.size() - sentences_.size();
-    if (more == 0) return out;
-    return out + "  and " + std::to_string(more) + " more. Those of " + next_ + ":\n    orange show " + next_ + "\n";
+    if (notes_.size() <= k_sentences) return out;
+    const auto more = std::to_string(pairs_.size() - k_sentences);
+    const auto& next = notes_.back().id;
+    return out + "  and " + more + " more. Those of " + next + ":\n    orange show " + next + "\n";
 }
 
 }  // namespace orange::output

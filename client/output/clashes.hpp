@@ -16,8 +16,9 @@ namespace orange::output {
 /// The mark of a task with clashes.
 inline constexpr const char* k_clash_mark = "≠";
 
-/// Returns "clashes with 7c1d in cart.py, 2 hunks; may clash with main in b.c; and 2 more"; empty without clashes.
-std::string clashes_text(const std::vector<Clash>& clashes);
+/// Returns "clashes with main in b.c; clashes with 7c1d in cart.py, 2 hunks; and 2 more"; empty without clashes.
+/// Certain clashes come first, of these the ones with a branch, as in a list.
+std::string clashes_text(std::vector<Clash> clashes);
 
 /// Returns how a merge of the task makes others conflict: "After this, 7c1d will conflict in cart.py, 2 hunks". Those
 /// that certainly conflict come first; after three the others are only counted.
@@ -33,8 +34,11 @@ class ClashNotes {
 
   private:
     std::set<std::pair<std::string, std::string>> pairs_;
-    std::vector<std::string> sentences_;
-    std::string next_;  ///< the short id of the first task whose clash is only counted
+    struct Note {
+        int rank;
+        std::string id, sentence;  ///< of the task, for people
+    };
+    std::vector<Note> notes_;  ///< those that are named, and the first that is only counted
 };
 
 }  // namespace orange::output

@@ -61,8 +61,8 @@ TEST_CASE("A list marks the tasks that clash, and names each pair once below") {
         if (line.find("● working ≠") != line.npos) marked.emplace_back(line.substr(line.find("Summary of ") + 11));
     }
     CHECK(marked == std::vector<std::string>{"a1b2", "7c1d"});
-    CHECK_THAT(page, Holds("\n  ≠ a1b2 clashes with 7c1d in cart.py, 2 hunks\n"
-                           "  ≠ 7c1d clashes with main in b.c, 1 hunk\n"));
+    CHECK_THAT(page, Holds("\n  ≠ 7c1d clashes with main in b.c, 1 hunk\n"
+                           "  ≠ a1b2 clashes with 7c1d in cart.py, 2 hunks\n"));
     CHECK(count_of(page, "cart.py") == 1);
     CHECK_THAT(list_of({clashing("a1b2", {}), clashing("9x2k", {})}), !Holds("≠"));
 }
@@ -81,6 +81,19 @@ TEST_CASE("A list names five clashes, counts the others, and says which command 
     CHECK_THAT(page, Holds("b555.py") && !Holds("b666.py") && Holds("and 2 more") && Tells("orange show b666"));
     tasks.resize(5);
     CHECK_THAT(list_of(tasks), Holds("b555.py") && !Holds("more") && !Holds("orange show"));
+}
+
+TEST_CASE("A list names certain clashes before those that may come, whatever their order is") {
+    std::vector<rpc::TaskView> tasks;
+    for (const char* id : {"b111", "b222", "b333", "b444", "b555"}) {
+        tasks.push_back(clashing(id, {clash_with("a000", "x.py", 0, true)}));
+    }
+    tasks.push_back(clashing("b666", {clash_with("a000", "y.py"), clash_with_branch("main", "z.c")}));
+    const auto page = list_of(tasks);
+    CHECK(page.find("b666 clashes with main") < page.find("b666 clashes with a000"));
+    CHECK(page.find("b666 clashes with a000") < page.find("b111 may clash"));
+    CHECK_THAT(page,
+               Holds("b333 may clash") && !Holds("b444 may clash") && Holds("and 2 more") && Tells("orange show b444"));
 }
 
 TEST_CASE("The parts of a long list have one set of sentences") {
@@ -129,7 +142,8 @@ TEST_CASE("Two clashes are named in a row, and more are counted") {
     CHECK(output::clashes_text(clashes) ==
           "clashes with 7c1d in cart.py, 2 hunks; may clash with 9x2k in tax.py, not committed yet");
     clashes.resize(5, clash_with_branch("main", "b.c"));
-    CHECK_THAT(output::clashes_text(clashes), Holds("; and 3 more") && !Holds("main"));
+    CHECK(output::clashes_text(clashes) ==
+          "clashes with main in b.c, 1 hunk; clashes with main in b.c, 1 hunk; and 3 more");
 }
 
 TEST_CASE("A merge says which other tasks conflict after it, certain ones first, and counts more than three") {
