@@ -310,12 +310,17 @@ Awaitable<Result<Holding>> Follower::bring_along() {
     co_return co_await stand_on(std::move(to));
 }
 
+/// True if Orange knows that the other task's work was merged.
+bool is_merge_known(const World& world, const TaskId& id) {
+    const auto other = world.tasks.read(id).value_or(nullptr);
+    return other && other->merge && other->merge->phase == MergePhase::done;
+}
+
 /// Returns the commit that brought the other task's work into `target`; empty if it was made elsewhere and is not here
 /// yet; `target` if it is not known.
 Awaitable<Result<std::string>> result_in(World& world, TaskId id, std::string repo, std::string target) {
     const auto other = world.tasks.read(id).value_or(nullptr);
-    const bool is_merged = other && other->merge && other->merge->phase == MergePhase::done;
-    if (!is_merged || other->merge->commit.empty()) co_return target;
+    if (!is_merge_known(world, id) || other->merge->commit.empty()) co_return target;
     const auto commit = other->merge->commit;
     CO_TRY(const auto there, co_await git::commit_of(world.git, repo, commit));
     if (there.empty()) co_return there;
@@ -338,7 +343,10 @@ Awaitable<Result<Holding>> Follower::settle() {
     CO_TRY(const bool has_base, co_await git::contains(world_.git, repo, tip_, base));
     CO_TRY(const bool has_result, co_await git::contains(world_.git, repo, tip_, onto));
     const bool is_settled = !has_base || has_result;  // somebody has rebased or merged it
-    if (is_settled) co_return co_await stand_on(std::nullopt);
+    if (is_settled) {
+        if (!is_merge_known(world_, below_.id)) co_await void_review(world_, record_, base);
+        co_return co_await stand_on(std::nullopt);
+    }
     CO_TRY(const auto held, co_await put_on(onto, git::shown_ref(ref)));
     if (held) co_return held;
     co_return co_await stand_on(std::nullopt);

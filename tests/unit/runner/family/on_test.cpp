@@ -461,6 +461,22 @@ TEST_CASE("A merge that would bring commits of the one below, which nobody revie
     CHECK_FALSE(std::filesystem::exists(std::filesystem::path(world.repo()) / "feature"));
 }
 
+TEST_CASE("A merge also has to be confirmed if the one below is done without a merge that Orange knows") {
+    RunnerWorld world;
+    const Stack stack(world);
+    auto record = world.record(stack.below);
+    record.task.status = "done";
+    record.ended = true;
+    world.house().world().tasks.save(record).value();
+    look_at_all(world);
+    CHECK_FALSE(world.record(stack.above).task.base);
+    CHECK(world.record(stack.above).reviewed_commit == tip_at(world, "main"));
+    const auto asked = world.house().go(world.house().runner().merges.merge(stack.above, {}, a_human()));
+    REQUIRE_FALSE(asked);
+    CHECK(asked.error().code == ErrorCode::needs_force);
+    CHECK_FALSE(std::filesystem::exists(std::filesystem::path(world.repo()) / "feature"));
+}
+
 TEST_CASE("A review stays if the target has the commits of the one below, and work in progress has none") {
     RunnerWorld world;
     const bool is_reviewed = GENERATE(true, false);
