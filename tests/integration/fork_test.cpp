@@ -267,7 +267,7 @@ TEST_CASE("A conversation that cannot be taken over is refused before anything i
     (void)take({"--project", "shop"}, "talker", k_talk, elsewhere);
     const auto id = stage.create();
     (void)stage.arguments(id);
-    CHECK_THAT(take({}, "talker", k_talk, orange.worktree(id)), Tells("orange fork"));
+    CHECK_THAT(take({}, "talker", k_talk, orange.worktree(id)), Tells("--from-session"));  // as its agent
 }
 
 }  // namespace orange::tests
