@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 const std::string k_talk = "9ef2943c-0000-4000-8000-000000000001";
 
 /// A project, and `talker`, which writes its arguments into a file of the sandbox and then does nothing.
-struct Stage {
+struct ForkStage {
     Sandbox orange;
     fs::path repo = orange.add_project("shop", 4);
 
-    Stage() {
+    ForkStage() {
         fs::create_directories(orange.home() / "harnesses");
         const auto said = (orange.root() / "said-").string();
         const auto script = "printf \"%s\\n\" \"$0\" \"$@\" >" + said + "$ORANGE_TASK.tmp; mv " + said +
@@ -103,7 +103,7 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("A fork begins with the files of the task and with its texts, and the task goes on as it was") {
-    Stage stage;
+    ForkStage stage;
     auto& orange = stage.orange;
     const auto id = stage.create();
     const auto talk = stage.arguments(id).at(1);
@@ -151,7 +151,7 @@ TEST_CASE("A fork begins with the files of the task and with its texts, and the 
 }
 
 TEST_CASE("The work of an ended task is forked, too, and a task without work is refused") {
-    Stage stage;
+    ForkStage stage;
     auto& orange = stage.orange;
     const auto id = stage.create();
     (void)stage.arguments(id);
@@ -172,7 +172,7 @@ TEST_CASE("The work of an ended task is forked, too, and a task without work is 
 }
 
 TEST_CASE("A repeated fork makes no second task") {
-    Stage stage;
+    ForkStage stage;
     rpc::TaskFork params;
     params.id = stage.create();
     params.new_id = random_id(k_task_id_length);
@@ -184,7 +184,7 @@ TEST_CASE("A repeated fork makes no second task") {
 }
 
 TEST_CASE("A fork runs where its task does, as that executor was when the task began") {
-    Stage stage;
+    ForkStage stage;
     auto& orange = stage.orange;
     fs::create_directories(orange.home() / "executors");
     const auto file = orange.home() / "executors/sleeve.yml";
@@ -200,7 +200,7 @@ TEST_CASE("A fork runs where its task does, as that executor was when the task b
 }
 
 TEST_CASE("A conversation that was begun without Orange goes on in a task, with the files of its folder") {
-    Stage stage;
+    ForkStage stage;
     auto& orange = stage.orange;
     stage.talk_is_there();
     const auto begin_with = [&](const fs::path& folder) {
@@ -244,7 +244,7 @@ TEST_CASE("A conversation that was begun without Orange goes on in a task, with 
 }
 
 TEST_CASE("A conversation that cannot be taken over is refused before anything is written") {
-    Stage stage;
+    ForkStage stage;
     auto& orange = stage.orange;
     stage.talk_is_there();
     write_file(stage.repo / "new.txt", "new\n");
