@@ -59,7 +59,7 @@ TEST_CASE("the schema has the keys of the format") {
     CHECK(keys_of(defs.at("state")) == Keys{"terminal", "agent", "respawn_prompt", "means", "needs", "children"});
     CHECK(keys_of(defs.at("gate")) == Keys{"section", "required", "fields", "verdict", "verdict_line", "fresh",
                                            "comments", "commits", "clean", "checks", "merges", "reviewed_head",
-                                           "children"});
+                                           "children", "attempts"});
     CHECK(keys_of(defs.at("transition")) == Keys{"from", "to", "by", "gate", "when", "force", "hooks"});
     CHECK(keys_of(defs.at("exit_rule")) ==
           Keys{"status", "has_artifact", "no_artifact", "then", "then_when", "action", "stuck_after", "respawn"});

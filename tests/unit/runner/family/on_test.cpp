@@ -457,7 +457,7 @@ TEST_CASE("A merge that would bring commits of the one below, which nobody revie
     const auto asked = world.house().go(world.house().runner().merges.merge(stack.above, {}, a_human()));
     REQUIRE_FALSE(asked);
     CHECK(asked.error().code == ErrorCode::needs_force);
-    CHECK_THAT(asked.error().message, Tells("2 commits"));
+    CHECK_THAT(asked.error().message, Holds("2 commits"));
     CHECK_FALSE(std::filesystem::exists(std::filesystem::path(world.repo()) / "feature"));
 }
 
