@@ -156,6 +156,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[20]",
                          "transitions[21]",
                          "transitions[22]",  // attempts
+                         "transitions[23]",
                          "exit_monitoring.rules[0].has_artifact.fresh",
                          "exit_monitoring.rules[0].has_artifact.comments",
                          "exit_monitoring.rules[2].has_artifact.fresh",
