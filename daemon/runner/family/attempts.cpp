@@ -364,7 +364,11 @@ Awaitable<Result<void>> make_attempts(Runner& runner, TaskRecord& record) {
     CO_TRY(const auto definition, runner.turns.definition_of(record.task));
     for (auto& row : record.attempts) {
         if (row.made) continue;
-        if (!runner.world.tasks.brief(row.id)) CO_TRY(co_await make_attempt(runner, record, *definition, row));
+        if (const auto there = runner.world.tasks.awake(row.id)) {  // a killed daemon may not have told of it
+            CO_TRY(runner.creation.tell_created(*there));
+        } else if (!runner.world.tasks.brief(row.id)) {
+            CO_TRY(co_await make_attempt(runner, record, *definition, row));
+        }
         row.made = true;  // saved at once: an attempt that is deleted later is not made again
         record.task.updated_at = runner.world.clock.now();
         CO_TRY(runner.turns.try_save(record));
