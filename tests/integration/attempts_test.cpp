@@ -36,6 +36,12 @@ struct Tried {
         show.id = task;
         return orange.call(show).task;
     }
+    /// The attempts in the order in which they were asked for.
+    std::vector<rpc::ComparedAttempt> rows() {
+        rpc::TaskCompare compare;
+        compare.id = id();
+        return orange.call(compare).rows;
+    }
     Result<rpc::TaskReply> pick(const std::string& name) {
         rpc::TaskPick pick;
         pick.id = id();
@@ -57,9 +63,7 @@ TEST_CASE("Three agents try a task, a human compares them and picks one, and its
     CHECK(orange.path_of(tried.id()) == "pending delegated");
     CHECK_FALSE(tried.merge(tried.id()));
     CHECK_FALSE(tried.merge(tried.attempt(0)));
-    rpc::TaskCompare compare;
-    compare.id = tried.id();
-    const auto rows = orange.call(compare).rows;
+    const auto rows = tried.rows();
     REQUIRE(rows.size() == 3);
     for (const auto& row : rows) {
         CHECK(row.harness == "demo");
@@ -72,11 +76,11 @@ TEST_CASE("Three agents try a task, a human compares them and picks one, and its
     CHECK(rows[2].name == "demo 3");
     const auto picked = tried.pick("demo 2");
     REQUIRE(picked);
-    CHECK(picked->task.picked == tried.attempt(1));
-    for (const std::size_t i : {0, 2}) CHECK(orange.status(tried.attempt(i)) == "cancelled");
+    CHECK(picked->task.picked == rows[1].id);
+    for (const std::size_t i : {0, 2}) CHECK(orange.status(rows[i].id) == "cancelled");
     const auto merged = tried.merge(tried.id());
     REQUIRE(merged);
-    CHECK(merged->task.fields.id.value == tried.attempt(1));
+    CHECK(merged->task.fields.id.value == rows[1].id);
     orange.wait_for_status(tried.id(), "done");
     CHECK(orange.path_of(tried.id()) == "pending delegated done");
 }
@@ -85,12 +89,13 @@ TEST_CASE(
     "A daemon that is killed as soon as an attempt is picked leaves it picked, and the next one ends the others") {
     Tried tried;
     auto& orange = tried.orange;
+    const auto rows = tried.rows();
     REQUIRE(tried.pick("demo"));
     orange.kill_daemon();
     orange.start_daemon();
-    CHECK(tried.show(tried.id()).picked == tried.attempt(0));
-    for (const std::size_t i : {1, 2}) orange.wait_for_status(tried.attempt(i), "cancelled");
-    CHECK(orange.status(tried.attempt(0)) == "reviewing");
+    CHECK(tried.show(tried.id()).picked == rows[0].id);
+    for (const std::size_t i : {1, 2}) orange.wait_for_status(rows[i].id, "cancelled");
+    CHECK(orange.status(rows[0].id) == "reviewing");
 }
 
 }  // namespace orange::tests
