@@ -361,9 +361,10 @@ TEST_CASE("Several tasks are merged in the order that the daemon says, which is 
     desk.press("m");
     CHECK_FALSE(desk.core.state().question);
     CHECK(desk.last(Purpose::train).params.at("ids").size() == 3);
-    desk.answer(Purpose::train, Json{{"places",
-                                      {place("bbbb0000", "clashes with none of these"), place("cccc0000", "clashes with none of these"),
-                                       place("aaaa0000", "clashes with bbbb, which comes before it, in cart.py")}}});
+    desk.answer(Purpose::train,
+                Json{{"places",
+                      {place("bbbb0000", "clashes with none of these"), place("cccc0000", "clashes with none of these"),
+                       place("aaaa0000", "clashes with bbbb, which comes before it, in cart.py")}}});
     const auto asked = desk.screen();
     CHECK_THAT(asked, Holds("Merge 3 tasks in this order?") && Holds("which comes before it, in cart.py"));
     CHECK(asked.find("bbbb  Summary of bbbb0000") < asked.find("aaaa  Summary of aaaa0000"));
