@@ -81,7 +81,11 @@ struct TrainMerge : MergeOptions {
     };
     struct Reply {
         std::vector<Car> ends;
-        void describe(auto& v) { v.required("ends", ends, "what became of each task, in the order of `ids`"); }
+        void describe(auto& v) {
+            v.required("ends", ends,
+                       "what became of each task: merged ones first, in the order of their merges, then the others, "
+                       "as in `ids`");
+        }
     };
 };
 

@@ -11,18 +11,17 @@ namespace {
 constexpr std::size_t k_tail_lines = 20, k_tail_columns = 160;
 constexpr int k_time_is_over = 124, k_no_program = 127;  ///< the exit statuses of timeout(1) and of a shell
 
-/// Indents lines as an error lists them.
-std::string as_list(const std::string& lines) {
-    std::string text;
-    for (const auto line : split_lines(lines)) text += "    " + std::string(line) + "\n";
-    return text;
-}
-
 std::string what_was_tested(const CheckReport& report) {
     return report.merged_with.empty() ? std::string("the branch") : "the branch merged with " + report.merged_with;
 }
 
 }  // namespace
+
+std::string as_list(const std::string& lines) {
+    std::string text;
+    for (const auto line : split_lines(lines)) text += "    " + std::string(line) + "\n";
+    return text;
+}
 
 Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time_limit) {
     if (done) {

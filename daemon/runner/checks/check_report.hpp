@@ -30,6 +30,9 @@ struct CheckReport {
 
 namespace checked {
 
+/// Returns the lines, each indented as an error lists them.
+std::string as_list(const std::string& lines);
+
 /// The end of one command.
 struct CommandEnd {
     std::int64_t status = 0;

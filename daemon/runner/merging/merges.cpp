@@ -259,7 +259,7 @@ Awaitable<Result<std::optional<Merges::Boarded>>> Merges::board(TaskId id, Merge
     MergeAttempt tried;
     CO_TRY(co_await look_first(record, order, tried));
     if (tried.target.is_parents() || tried.pull.merged || tried.pull.through) co_return boarded;
-    // It has commits of another task, which the train may leave out.
+    // Its branch has commits of another task, which the train may leave out.
     if (record.stands_on_other() || !check_below_is_merged(world_, record)) co_return boarded;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     MergeRecord merge;

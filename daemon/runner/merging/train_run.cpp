@@ -41,12 +41,6 @@ std::string in_one_line(const std::string& lines) {
     return ellipsized(printable(join(all, ", ")), k_files_length);
 }
 
-std::string indented(const std::string& lines) {
-    std::string text;
-    for (const auto line : split_lines(lines)) text += "    " + std::string(line) + "\n";
-    return text;
-}
-
 }  // namespace
 
 TrainRun::TrainRun(Runner& runner, Project project, MergeOrder order, Caller by,
@@ -315,7 +309,7 @@ Awaitable<void> TrainRun::blame(Batch batch) {
     suspects_ = 0;
     const auto check = "the check `" + report_.failed + "` " + report_.why;
     co_await send_back(member, check + " on the result of the merge with " + shown_,
-                       indented(report_.tail) + "Merge " + shown_ +
+                       checked::as_list(report_.tail) + "Merge " + shown_ +
                            " into your branch, make the check pass there, and hand the work over again. The whole "
                            "output is in " +
                            report_.log.string());
