@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/fields.hpp"
+#include "common/model/network.hpp"
 #include "common/model/usage.hpp"
 
 namespace orange {
@@ -39,12 +40,16 @@ constexpr SettingRule k_settings[] = {
     {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
     {"limits.cpus", "NUMBER", "0", "processors for each agent, in executors that limit them; 0: no limit"},
     {"limits.time", "MINUTES", "0", "how long each agent may run, in executors that limit it; 0: no limit"},
+    {"limits.processes", "PROCESSES", "0", "processes that each agent may be with all it starts; 0: no limit"},
+    {"limits.disk", "SIZE", "0", "disk that each agent may use, as 20G; 0: no limit"},
     {"model", "NAME", "", "model of the workers of new tasks"},
     {"review_model", "NAME", "", "model of the reviewers of new tasks"},
     {"review_harness", "NAME", "", "harness of the reviewers of new tasks; none: claude, or the worker's"},
     {"second_review_harness", "NAME", "", "harness of second reviewers; none: the task's reviewer's"},
     {"executor", "NAME", "local", "where the agents of new tasks run"},
     {"executor_options", "WORDS", "", "words for the executor of new tasks, as '-p gpu'"},
+    {"image", "NAME", "", "image of the containers of new runs, in executors that have one"},
+    {"network", "full|none|PLACES", "full", "where agents in bwrap or podman may connect to"},
     {"resume_after_limit", "true|false|HOURS", "true", "go on after a usage limit: at once, never, within 08:00-20:00"},
     {"budget.task", "TOKENS", "0", "tokens for each task, as 3M or 400k; 0: no limit"},
     {"budget.day", "TOKENS", "0", "tokens for all tasks of a day; 0: no limit"},
@@ -55,7 +60,8 @@ constexpr SettingRule k_settings[] = {
 
 using Argv = std::vector<std::string>;
 
-constexpr int k_longest_wait = 86400;         // seconds
+constexpr int k_longest_wait = 86400;  // seconds
+constexpr int k_fewest_processes = 20, k_most_processes = 1'000'000;
 constexpr int k_longest_run = 60 * 24 * 365;  // minutes
 
 /// The allowed values of a number.
@@ -70,10 +76,13 @@ Range range_of(const SettingRule& rule) {
     if (std::string_view(rule.values) == "COUNT") return {1, 100, "a number from "};
     if (std::string_view(rule.values) == "MINUTES")
         return {0, k_longest_run, "a number of minutes, where 0 means no limit, from "};
+    if (std::string_view(rule.values) == "PROCESSES")
+        return {k_fewest_processes, k_most_processes, "0, which means no limit, or a number from "};
     return {1, k_longest_wait, "a number of seconds from "};
 }
 
-constexpr std::string_view k_hours = "HOURS", k_percent = "PERCENT";  // words that stand for other values
+constexpr std::string_view k_hours = "HOURS", k_percent = "PERCENT",
+                           k_places = "PLACES";  // words that stand for other values
 
 bool takes_hours(const SettingRule& rule) {
     return std::string_view(rule.values).ends_with(k_hours);
@@ -84,7 +93,7 @@ std::vector<std::string> words_for(const SettingRule& rule) {
     std::vector<std::string> words;
     if (values.find('|') == std::string_view::npos) return words;
     for (const auto word : split(values, '|')) {
-        if (word != k_hours && word != k_percent) words.emplace_back(word);
+        if (word != k_hours && word != k_percent && word != k_places) words.emplace_back(word);
     }
     return words;
 }
@@ -167,7 +176,22 @@ Result<void> read_words(std::string& into, const SettingRule& rule, const Json& 
     return {};
 }
 
+/// Reads a network from a text, or from a list of places.
+Result<void> read_network(std::string& into, const SettingRule& rule, const Json& value) {
+    auto text = value.is_string() ? value.get<std::string>() : std::string();
+    if (value.is_array()) {
+        auto list = read_as<std::vector<std::string>>(value, rule.name, UnknownKeys::ignore);
+        if (!list) return wrong(rule.name + std::string(" must be full, none, or a list of places"));
+        text = join(*list, " ");
+    }
+    const auto network = network_in(text);
+    if (!network) return wrong(rule.name + (": " + network.error().message));
+    into = text_of(*network);
+    return {};
+}
+
 Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
+    if (std::string_view(rule.values).ends_with(k_places)) return read_network(into, rule, value);
     if (std::string_view(rule.values) == "SIZE") {
         return read_size(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
     }
@@ -211,7 +235,8 @@ Result<void> read_value(int& into, const SettingRule& rule, const Json& value) {
         if (error != std::errc{} || end != text.data() + text.size()) number = -1;
     }
     const auto range = range_of(rule);
-    if (number < range.lowest || number > range.highest) {
+    const bool is_none = number == 0 && std::string_view(rule.values) == "PROCESSES";
+    if (!is_none && (number < range.lowest || number > range.highest)) {
         return wrong(rule.name + std::string(" must be ") + range.text + std::to_string(range.lowest) + " to " +
                      std::to_string(range.highest));
     }

@@ -53,12 +53,16 @@ struct ProjectSettings {
     std::optional<std::string> memory_limit;
     std::optional<int> cpus_limit;            ///< 0: no limit
     std::optional<int> time_limit;            ///< minutes; 0: no limit
+    std::optional<int> processes_limit;       ///< 0: no limit
+    std::optional<std::string> disk_limit;    ///< bytes_in()
     std::optional<std::string> model;         ///< empty: the program's own
     std::optional<std::string> review_model;  ///< likewise
     std::optional<std::string> review_harness;
     std::optional<std::string> second_review_harness;
     std::optional<std::string> executor;
     std::optional<std::string> executor_options;    ///< a line that shell_words() can split
+    std::optional<std::string> image;               ///< empty: the executor's own
+    std::optional<std::string> network;             ///< network_in()
     std::optional<std::string> resume_after_limit;  ///< "true", "false", or hours_in()
     std::optional<std::string> budget_task;         ///< tokens_in(); "0": no limit
     std::optional<std::string> budget_day;          ///< likewise
@@ -95,12 +99,16 @@ struct ProjectSettings {
         add(memory_limit);
         add(cpus_limit);
         add(time_limit);
+        add(processes_limit);
+        add(disk_limit);
         add(model);
         add(review_model);
         add(review_harness);
         add(second_review_harness);
         add(executor);
         add(executor_options);
+        add(image);
+        add(network);
         add(resume_after_limit);
         add(budget_task);
         add(budget_day);

@@ -24,24 +24,27 @@ namespace orange::agents {
 struct Executor {
     std::string name;
     std::vector<std::string>
-        separates;                      ///< of k_separable: the agent does not share these with the rest of the machine
-    std::vector<std::string> check;     ///< argv that succeeds where the executor can be used; empty: nothing is tried
-    std::vector<std::string> run;       ///< argv that starts {inner}, the shim of the agent, on the far side
-    std::vector<std::string> stop;      ///< argv that ends the remains of a run, also if there are none
-    std::vector<std::string> probe;     ///< argv that prints a line for each run that is there: NAME STATE PLACE
-    std::vector<std::string> queued;    ///< the STATEs of a run that has not begun
-    std::vector<std::string> over;      ///< the STATEs of a run that has ended, besides `ended`; empty: not known
-    std::vector<std::string> ended;     ///< the STATEs of a run that the executor has ended itself
-    std::vector<std::string> memory;    ///< words of {limits} if there is a limit of memory; {memory} inside
-    std::vector<std::string> cpus;      ///< likewise, of processors; {cpus} inside
-    std::vector<std::string> time;      ///< likewise, of minutes; {time} inside
-    std::vector<std::string> readable;  ///< words of {binds} for a {path} that the run reads
-    std::vector<std::string> writable;  ///< words of {binds} for a {path} that the run writes
-    std::vector<std::string> emptied;   ///< words of {binds} for a {path} of which the run sees an empty folder
-    std::vector<std::string> hides;     ///< folders of which the agent sees only what {binds} and the options show
-    std::vector<std::string> unset;     ///< variables that the agent does not get
-    std::vector<std::string> inside;    ///< argv that runs {inner}, a command, behind the same wall without a run
-    std::vector<std::string> without_network;  ///< words of {network} in `inside` for a command that needs none
+        separates;                    ///< of k_separable: the agent does not share these with the rest of the machine
+    std::vector<std::string> check;   ///< argv that succeeds where the executor can be used; empty: nothing is tried
+    std::vector<std::string> run;     ///< argv that starts {inner}, the shim of the agent, on the far side
+    std::vector<std::string> stop;    ///< argv that ends the remains of a run, also if there are none
+    std::vector<std::string> probe;   ///< argv that prints a line for each run that is there: NAME STATE PLACE
+    std::vector<std::string> queued;  ///< the STATEs of a run that has not begun
+    std::vector<std::string> over;    ///< the STATEs of a run that has ended, besides `ended`; empty: not known
+    std::vector<std::string> ended;   ///< the STATEs of a run that the executor has ended itself
+    std::vector<std::string> memory;  ///< words of {limits} if there is a limit of memory; {memory} inside
+    std::vector<std::string> cpus;    ///< likewise, of processors; {cpus} inside
+    std::vector<std::string> time;    ///< likewise, of minutes; {time} inside
+    std::vector<std::string> processes;  ///< likewise, of processes; {processes} inside
+    std::vector<std::string> disk;       ///< likewise, of disk; {disk} inside
+    std::vector<std::string> readable;   ///< words of {binds} for a {path} that the run reads
+    std::vector<std::string> writable;   ///< words of {binds} for a {path} that the run writes
+    std::vector<std::string> emptied;    ///< words of {binds} for a {path} of which the run sees an empty folder
+    std::vector<std::string> hides;      ///< folders of which the agent sees only what {binds} and the options show
+    std::vector<std::string> unset;      ///< variables that the agent does not get
+    std::vector<std::string> inside;     ///< argv that runs {inner}, a command, behind the same wall without a run
+    std::vector<std::string> without_network;  ///< words of {network} for a command that needs or gets none
+    std::string image;                         ///< {image}, unless the setting `image` names another one; may be empty
     bool has_own_repository = false;           ///< agents have a repository of their own (daemon/git/own.hpp)
     bool has_checks_outside = false;           ///< the project's commands run outside of the wall: its owner decided so
     bool calls_back = false;   ///< its agents are on other machines, from which their shims connect to the daemon
@@ -56,6 +59,8 @@ struct Executor {
     bool hides_files() const;
     /// Returns true if the project's commands (checks, setup, teardown, run_command) run behind the wall, too.
     bool has_commands_inside() const { return has_own_repository && !has_checks_outside; }
+    /// Returns true if it can take the network away from its agents.
+    bool limits_network() const { return !without_network.empty() && takes("network"); }
     /// Returns true if a word of `run` has the placeholder.
     bool takes(std::string_view placeholder) const;
 };

@@ -16,17 +16,17 @@ constexpr const char* k_inner = "{inner}";
 const std::vector<std::string> k_word_lists = {"inner", "limits", "options", "binds", "network"};
 /// The placeholders that each key may have.
 const std::vector<std::string> k_in_run = {
-    "inner",   "limits",     "options",     "binds",      "run",        "task", "project",  "role",
-    "user",    "home",       "orange_home", "bin",        "share",      "repo", "worktree", "task_dir",
-    "run_dir", "socket_dir", "git_dir",     "git_common", "repository", "link"};
+    "inner",    "limits",   "options", "binds",      "run",         "task",       "project",    "role",
+    "network",  "image",    "user",    "home",       "orange_home", "bin",        "share",      "repo",
+    "worktree", "task_dir", "run_dir", "socket_dir", "git_dir",     "git_common", "repository", "link"};
 /// Lists those of `wall`, whose words are a part of `run` and of `inside`.
-const std::vector<std::string> k_in_wall = {"binds",    "options",     "task",       "project", "user",
-                                            "home",     "orange_home", "bin",        "share",   "repo",
-                                            "worktree", "git_common",  "repository", "link"};
+const std::vector<std::string> k_in_wall = {"binds", "options",  "image",       "task",       "project",
+                                            "user",  "home",     "orange_home", "bin",        "share",
+                                            "repo",  "worktree", "git_common",  "repository", "link"};
 constexpr const char* k_wall = "{wall}";
 const std::vector<std::string> k_in_stop = {"run", "task", "project", "role", "user", "home"};
 const std::vector<std::string> k_in_probe = {"run", "user", "home"};
-const std::vector<std::string> k_in_check = {"user", "home", "bin", "share"};
+const std::vector<std::string> k_in_check = {"user", "home", "bin", "share", "image"};
 const std::vector<std::string> k_in_binds = {"path"};
 
 /// Reads one document into an Executor.
@@ -48,6 +48,7 @@ class ExecutorLoader : DefinitionReader {
              {"wall", [&](const Node& node) { command(node, "wall", k_in_wall, wall_); }},
              {"inside", [&](const Node& node) { read_inside(node); }},
              {"without_network", [&](const Node& node) { list(node, "without_network", executor_.without_network); }},
+             {"image", [&](const Node& node) { text(node, "image", executor_.image); }},
              {"check", [&](const Node& node) { command(node, "check", k_in_check, executor_.check); }},
              {"run", [&](const Node& node) { read_run(node); }},
              {"stop", [&](const Node& node) { command(node, "stop", k_in_stop, executor_.stop); }},
@@ -159,14 +160,16 @@ class ExecutorLoader : DefinitionReader {
     }
 
     void read_limits(const Node& node) {
-        if (!node.is_map()) return problem(node.place, "limits must be a map: memory, cpus, time");
+        if (!node.is_map()) return problem(node.place, "limits must be a map: memory, cpus, time, processes, disk");
         const auto words = [&](const char* key, List& into) {
             return [this, key, &into](const Node& list) { command(list, "limits." + std::string(key), {key}, into); };
         };
         members(node, "limits",
                 {{"memory", words("memory", executor_.memory)},
                  {"cpus", words("cpus", executor_.cpus)},
-                 {"time", words("time", executor_.time)}});
+                 {"time", words("time", executor_.time)},
+                 {"processes", words("processes", executor_.processes)},
+                 {"disk", words("disk", executor_.disk)}});
     }
 
     void read_socket(const Node& node) {
@@ -224,7 +227,7 @@ class ExecutorLoader : DefinitionReader {
         }
         if (executor_.has_own_repository && !(executor_.takes("repository") && executor_.takes("link")))
             problem(root_.find("run")->place, "with repository: own, run shows {repository}, and {link} as .git");
-        check_used("limits", !executor_.memory.empty() || !executor_.cpus.empty() || !executor_.time.empty());
+        check_used("limits", root_.find("limits") != nullptr);
         check_used("binds", root_.find("binds") != nullptr);
         for (const char* key : {"queued", "over", "ended"}) {
             if (!root_.find(key) || !executor_.probe.empty()) continue;
