@@ -95,6 +95,7 @@ struct RunPlace {
     std::optional<std::string> ended_as = {};
     bool hides = false;
     std::vector<std::string> over = {};
+    std::string network = {};  ///< text_of() of its network; empty: full
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }

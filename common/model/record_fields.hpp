@@ -51,6 +51,7 @@ void RunPlace::describe(auto& v) {
     v.sparse("ended_as", ended_as, "the state in which the executor ended it; empty: it did not; absent: not asked");
     v.sparse("hides", hides, "the executor hides files from it, and so the tasks of others");
     v.sparse("over", over, "the states of a run that has ended, as `probe` prints them, besides `ended`");
+    v.sparse("network", network, "none, or the places that it may connect to; absent: full");
 }
 
 void LeftRun::describe(auto& v) {

@@ -1,5 +1,6 @@
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "common/base/shortage.hpp"
 #include "common/base/text.hpp"
@@ -203,36 +204,41 @@ Awaitable<void> check_harnesses(Exam& exam) {
 
 Awaitable<void> check_executors(Exam& exam) {
     auto& world = exam.world;
-    std::map<std::string, std::set<std::map<std::string, std::string>>> used;  // in the environments of projects
+    // An executor is tried once for all projects that use it in the same way.
+    using Use = std::tuple<std::map<std::string, std::string>, std::string, std::string>;
+    std::map<std::string, std::map<Use, std::string>> used;
     for (const auto& project : exam.projects()) {
-        used[*settings_of(world, project).executor].insert(executor_environment(world, project.name));
+        const auto settings = settings_of(world, project);
+        Use use{executor_environment(world, project.name), *settings.image, *settings.network};
+        used[*settings.executor].try_emplace(std::move(use), project.name);
     }
     const auto entries = world.executors.list();
     for (const auto& entry : entries) {
         const auto name = entry.executor.name;
-        const auto environments = std::move(used[name]);
+        const auto uses = std::move(used[name]);
         used.erase(name);
         if (!entry.problem.empty()) {
             const auto place = place_in(entry.path, entry.problem);
             exam.report.wrong("executor " + name + ": " + place.text, {}, place.file);
             continue;
         }
-        if (!environments.empty() && entry.executor.hides_files() && !entry.executor.has_commands_inside()) {
+        if (!uses.empty() && entry.executor.hides_files() && !entry.executor.has_commands_inside()) {
             const auto why = entry.executor.has_own_repository
                                  ? " (checks: outside)"
                                  : ", and its agents share the project's repository (repository: own)";
             exam.report.warn("executor " + name + " separates files, but checks and setup run outside of it" + why,
                              "orange executor show " + name);
         }
-        for (auto env : environments) {
+        for (const auto& [use, project] : uses) {
             auto executor = entry.executor;
-            const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+            auto env = std::get<0>(use);
+            const auto usable = co_await check_executor(world, std::move(executor), project, std::move(env));
             if (usable) continue;
             exam.report.wrong(first_line(usable.error().message), "orange executor test " + name);
             break;
         }
     }
-    for (const auto& [name, environments] : used) {
+    for (const auto& [name, uses] : used) {
         const auto found = world.executors.find(name);
         if (!found) exam.report.wrong(first_line(found.error().message), "orange executor list");
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 /// A network that leads to some places only (docs/executors.md, "Network"). The box of an agent has no network but its
@@ -17,5 +18,12 @@ inline constexpr std::string_view k_proxy_option = "--proxy";
 inline constexpr std::string_view k_through_option = "--through";
 
 inline constexpr int k_proxy_port = 3128;
+
+/// The variables that name a proxy, or what is reached without one.
+inline constexpr std::string_view k_proxy_variables[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
+                                                         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
+
+/// Returns the program squid: on `path`, else where distributions have it; empty if there is none.
+std::string find_squid(const std::string& path);
 
 }  // namespace orange

@@ -33,10 +33,10 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
 }
 
 /// Tries whether the executor can be used, if nothing is known against it.
-Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor executor,
+Awaitable<void> try_executor(World& world, ExecutorView& view, agents::Executor executor, std::string project,
                              std::map<std::string, std::string> env) {
     if (view.problem) co_return;
-    const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+    const auto usable = co_await check_executor(world, std::move(executor), std::move(project), std::move(env));
     if (!usable) view.problem = usable.error().message;
 }
 
@@ -48,7 +48,7 @@ Awaitable<Result<ExecutorList::Reply>> list_executors(Api& api, ExecutorList par
         reply.executors.push_back(executor_view(api.world(), entry, env));
         auto executor = entry.executor;
         if (params.check)
-            co_await try_executor(api.world(), reply.executors.back(), std::move(executor), std::move(env));
+            co_await try_executor(api.world(), reply.executors.back(), std::move(executor), {}, std::move(env));
     }
     co_return reply;
 }
@@ -66,7 +66,7 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     ExecutorShow::Reply reply;
     auto env = executor_environment(world, task.project);
     reply.executor = executor_view(world, entry, env);
-    auto values = executor_values(world, task, env);
+    auto values = executor_values(world, task, entry.executor, env);
     if (task.id.empty()) {
         values.lists.clear();
         for (const char* unknown : {"task", "project", "repo"}) values.words.erase(unknown);
@@ -85,7 +85,7 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     reply.memory = executor.memory;
     reply.text = entry.text;
     auto checked = executor;
-    co_await try_executor(world, reply.executor, std::move(checked), std::move(env));
+    co_await try_executor(world, reply.executor, std::move(checked), task.project, std::move(env));
     co_return reply;
 }
 

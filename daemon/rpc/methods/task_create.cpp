@@ -23,6 +23,7 @@
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
 #include "daemon/runner/merging/merge_target.hpp"
+#include "daemon/runner/placing/networks.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/store/sections.hpp"
@@ -114,13 +115,14 @@ Result<void> take_permits(Api& api, const TaskCreate& params, Task& task) {
 /// Refuses an executor that cannot be used, as a harness that is not installed is refused.
 Awaitable<Result<void>> check_executor_of(World& world, const Draft& draft) {
     const auto& task = draft.record.task;
-    if (task.executor.empty()) co_return Result<void>{};
-    CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
     CO_TRY(const auto harness, world.harnesses.find(task.harness));
     auto env = environment_for(world, draft.project, harness);
-    CO_TRY(agents::check_visible(executor, harness, env, executor_values(world, task, env).lists["options"]));
+    if (task.executor.empty()) co_return networks::check(world, task.project, nullptr, env);
+    CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    const auto options = executor_values(world, task, executor, env).lists["options"];
+    CO_TRY(agents::check_visible(executor, harness, env, options));
     for (const auto& name : executor.unset) env.erase(name);  // as at the start, which the answer counts for
-    const auto usable = co_await check_executor(world, std::move(executor), std::move(env));
+    const auto usable = co_await check_executor(world, std::move(executor), task.project, std::move(env));
     if (usable) world.executors.note_usable(task.id, task.executor_hash);
     if (usable) co_return Result<void>{};
     co_return Error(usable.error().code, usable.error().message + "\n" + to_try_executor(task, task.executor),

@@ -19,6 +19,7 @@
 #include "daemon/process/environment.hpp"
 #include "daemon/process/signal_process.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/placing/networks.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/store/task_folder.hpp"
 
@@ -189,7 +190,7 @@ Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now) {
     return std::max(run.spawned_at, std::min(told, now));
 }
 
-agents::ExecutorValues executor_values(const World& world, const Task& task,
+agents::ExecutorValues executor_values(const World& world, const Task& task, const agents::Executor& executor,
                                        const std::map<std::string, std::string>& env) {
     agents::ExecutorValues values;
     auto& words = values.words;
@@ -203,10 +204,14 @@ agents::ExecutorValues executor_values(const World& world, const Task& task,
              {"repo", project ? project->path : std::string()}};
     words["user"] = value_in(env, "USER");
     if (words["user"].empty()) words["user"] = std::to_string(::geteuid());
+    const auto settings = effective(world.settings.project_defaults, project ? project->settings : ProjectSettings());
+    words["image"] = settings.image->empty() ? executor.image : *settings.image;
     auto options = shell_words(task.executor_options);
     values.lists["options"] = options ? std::move(*options) : std::vector<std::string>();
     values.lists["limits"] = {};
     values.lists["binds"] = {};
+    if (networks::network_of(world, task.project).is_limited()) values.lists["network"] = executor.without_network;
+    values.lists.try_emplace("network");
     return values;
 }
 
@@ -217,13 +222,16 @@ Result<void> find_executor(const agents::Executor& executor, const std::map<std:
     return {};
 }
 
-Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
+Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor, std::string project,
                                        std::map<std::string, std::string> env) {
     CO_TRY(find_executor(executor, env));
+    CO_TRY(networks::check(world, project, &executor, env));
     if (executor.is_direct()) co_return Result<void>{};
     std::vector<std::vector<std::string>> checks;
     if (!executor.check.empty()) {
-        checks.push_back(agents::expanded(executor.check, executor_values(world, Task{}, env)));
+        Task task;
+        task.project = std::move(project);
+        checks.push_back(agents::expanded(executor.check, executor_values(world, task, executor, env)));
     }
     if (executor.calls_back) checks.push_back({"munge", "--no-input"});  // its agents prove themselves with it
     for (const auto& argv : checks) {
@@ -250,10 +258,12 @@ std::string to_start_again(const Task& task, const std::string& executor) {
 Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, const agents::LaunchRequest& launch,
                                           const agents::HarnessEntry& harness, const Path& run_folder,
                                           agents::StartRequest& request) {
-    if (task.executor.empty()) co_return Result<void>{};
+    if (task.executor.empty()) co_return networks::check(world, task.project, nullptr, request.env);
     CO_TRY(auto executor, world.executors.pinned(task.executor, task.executor_hash));
+    const auto network = networks::network_of(world, task.project);
+    networks::forget_proxies(network, request.env);
     auto& run = request.run;
-    auto values = executor_values(world, task, request.env);
+    auto values = executor_values(world, task, executor, request.env);
     auto& words = values.words;
     words["run"] = run.run.value;
     words["role"] = name_text(run.role);
@@ -274,7 +284,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     auto env = request.env;
     Result<void> usable = find_executor(executor, env);                                // before anything is written
     const bool is_checked = world.executors.take_usable(task.id, task.executor_hash);  // by the call that created it
-    if (usable && !is_checked) usable = co_await check_executor(world, executor, std::move(env));
+    if (usable && !is_checked) usable = co_await check_executor(world, executor, task.project, std::move(env));
     if (!usable) {
         co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),
                         usable.error().details);
@@ -298,8 +308,11 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     place.stop = agents::expanded(executor.stop, values);
     place.probe = agents::expanded(executor.probe, values);
     place.queued = executor.queued;
+    if (network.is_limited()) place.network = text_of(network);
     run.place = std::move(place);
-    request.around = agents::expanded(executor.run, values);
+    const networks::Proxy proxy{words["socket_dir"] + "/proxy", networks::log_of(world, task)};
+    values.lists["inner"] = networks::inside(world, network, proxy, {"{inner}"});
+    request.around = networks::around(world, network, proxy, agents::expanded(executor.run, values));
     co_return Result<void>{};
 }
 

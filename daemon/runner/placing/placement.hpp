@@ -36,14 +36,14 @@ std::map<std::string, std::string> executor_environment(const World& world, cons
 Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 
 /// Returns the values of an executor's placeholders for a task, without those that depend on a run.
-agents::ExecutorValues executor_values(const World& world, const Task& task,
+agents::ExecutorValues executor_values(const World& world, const Task& task, const agents::Executor& executor,
                                        const std::map<std::string, std::string>& env);
 
 /// Fails if the program of the executor is missing.
 Result<void> find_executor(const agents::Executor& executor, const std::map<std::string, std::string>& env);
 /// Fails if the executor cannot be used here: its program is missing, or its `check` fails. `env` is the environment of
-/// the agent, in which the executor is started.
-Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor,
+/// the agent, in which the executor is started; `project` may be empty.
+Awaitable<Result<void>> check_executor(const World& world, agents::Executor executor, std::string project,
                                        std::map<std::string, std::string> env);
 
 /// Returns the command that tries the executor with the options of the task, for a person.

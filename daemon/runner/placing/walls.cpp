@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/stray_processes.hpp"
+#include "daemon/runner/placing/networks.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/shim/spec.hpp"
 
@@ -118,14 +119,15 @@ std::vector<std::string> around(const std::vector<std::string>& inside, const st
 
 std::vector<std::string> inside(const World& world, const WalledWorktree& place, bool has_network) {
     const auto env = executor_environment(world, place.task.project);
-    auto values = executor_values(world, place.task, env);
+    auto values = executor_values(world, place.task, place.executor, env);
     auto& words = values.words;
     words["worktree"] = place.worktree;
     words["repository"] = place.own.path;
     words["link"] = link_of(world, place.key);
     words["git_common"] = place.git_common;
     for (auto& word : words) word.second = agents::in_real_home(word.second, env);
-    values.lists["network"] = has_network ? std::vector<std::string>() : place.executor.without_network;
+    if (!has_network) values.lists["network"] = place.executor.without_network;
+    const auto network = has_network ? networks::network_of(world, place.task.project) : Network();
     auto shown = env;
     shown["ORANGE_HOME"] = world.paths.home.string();
     const auto of_path = agents::binds_of(agents::Harness(), {}, shown);
@@ -137,6 +139,10 @@ std::vector<std::string> inside(const World& world, const WalledWorktree& place,
         return is_of_program && std::ranges::find(of_path, bind) == of_path.end();
     });
     for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({agents::in_real_home(path, env)});
+    constexpr std::size_t k_name_length = 12;
+    const auto meeting = world.paths.socket_of(RunId{"proxy-" + random_id(k_name_length)}).parent_path().string();
+    const networks::Proxy proxy{agents::in_real_home(meeting, env) + "/proxy", networks::log_of(world, place.task)};
+    if (network.kind == Network::Kind::list) binds.push_back({Path(proxy.socket).parent_path().string()});
     for (const auto& bind : binds) {
         const auto more = agents::words_of(bind, place.executor);
         values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
@@ -145,7 +151,8 @@ std::vector<std::string> inside(const World& world, const WalledWorktree& place,
     inner = {agents::real_path((world.installation.bin / "orange-agent").string()), k_behind_option};
     inner.insert(inner.end(), place.executor.unset.begin(), place.executor.unset.end());
     inner.insert(inner.end(), {"--", "{inner}"});
-    return agents::expanded(place.executor.inside, values);
+    inner = networks::inside(world, network, proxy, std::move(inner));
+    return networks::around(world, network, proxy, agents::expanded(place.executor.inside, values));
 }
 
 Result<void> check(const World& world, const Task& task) {
