@@ -109,7 +109,8 @@ std::string place_text(const rpc::PlacedRun& run, Timestamp now) {
     const auto age = run.since ? age_of(*run.since, now) : std::string();
     const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
     return run.role + " " + run.name + " " + run.state + (run.state == "queued" ? " at " + run.executor : "") +
-           (run.place.empty() ? "" : " on " + run.place) + length;
+           (run.place.empty() ? "" : " on " + run.place) + length +
+           (run.network.empty() ? "" : ", network " + run.network);
 }
 
 /// "worker 1.5 GiB of 12 GiB, 3.2 GiB at most, 340 s of processor time"

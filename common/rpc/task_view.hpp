@@ -84,6 +84,7 @@ struct PlacedRun {
     std::string state;
     std::optional<Timestamp> since;
     std::string place;
+    std::string network;
     void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
         v.required("executor", executor, "name of the executor");
@@ -92,6 +93,7 @@ struct PlacedRun {
                    "starting: nothing is known of it yet; queued: it waits for the executor's resources; running");
         v.optional("since", since, "since when");
         v.sparse("place", place, "where it is, as the executor says");
+        v.sparse("network", network, "none, or the places that it may connect to; absent: full");
     }
 };
 

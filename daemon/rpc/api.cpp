@@ -172,6 +172,7 @@ PlacedRun Api::placed(const AgentRun& run) const {
     view.state = run.has_begun() ? "running" : place.queued_since ? "queued" : "starting";
     view.since = place.queued_since ? place.queued_since : run.began_at();
     view.place = place.place;
+    view.network = place.network;
     return view;
 }
 

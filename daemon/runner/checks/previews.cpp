@@ -13,6 +13,7 @@
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/checks/check_report.hpp"
 #include "daemon/runner/checks/preview_output.hpp"
+#include "daemon/runner/placing/networks.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -164,6 +165,14 @@ Awaitable<Result<Command>> Previews::command_for(TaskRecord record, RunningPtr r
     CO_TRY(const auto project, registered_project(world_, task.project));
     CO_TRY(const auto worktree, co_await open_worktree(world_, record));
     std::vector<std::string> notes;
+    const auto wall = walls::wall_of(world_, task);
+    if (wall && wall->has_commands_inside() && networks::network_of(world_, task.project).is_limited()) {
+        co_return Error(ErrorCode::conflict,
+                        "the network of project " + project.name +
+                            " is limited, so your browser would not reach what runs behind the wall. Files of the "
+                            "agent run with your rights if you start them yourself:\n  " +
+                            task_command("shell", task.id.value).text());
+    }
     const auto argv = project.dev.empty() ? Pool::consented(project, worktree, k_own_dev, notes) : project.dev;
     if (argv.empty()) co_return has_no_command(project, notes);
     running->command = checked::spoken(argv);
