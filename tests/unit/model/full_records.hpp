@@ -156,6 +156,7 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
+    run.place->network = "api.example.org";
     run.usage =
         RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
