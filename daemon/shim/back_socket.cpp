@@ -28,13 +28,12 @@
 #include "common/rpc/errors.hpp"
 #include "common/rpc/node_hello.hpp"
 #include "daemon/process/environment.hpp"
-#include "daemon/shim/harness.hpp"
+#include "daemon/shim/relay.hpp"
 
 namespace orange::shim {
 namespace {
 
 using namespace std::chrono_literals;
-using Steady = std::chrono::steady_clock;
 
 constexpr int k_most_connections = 64;  ///< more wait in the socket's queue
 /// A daemon that is being restarted answers within the first time. The others limit a connect, and how long munge and
@@ -45,36 +44,7 @@ constexpr auto k_look_again = 100ms;
 /// grow, and stay below the silence that clients wait for in all.
 constexpr int k_tries = 6;
 constexpr auto k_first_pause = 50ms;
-constexpr std::size_t k_piece = 64 * 1024, k_longest_answer = 4096;
-
-int left_until(Steady::time_point end) {
-    return static_cast<int>(
-        std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(end - Steady::now()).count()));
-}
-
-bool wait_for(int fd, short events, Steady::time_point end) {
-    pollfd one{fd, events, 0};
-    int ready = 0;
-    do {
-        ready = ::poll(&one, 1, left_until(end));
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-/// Appends what can be read at once. Returns false at the end of the input.
-bool read_more(int fd, std::string& into) {
-    char piece[k_piece];
-    const auto size = ::read(fd, piece, sizeof piece);
-    if (size > 0) into.append(piece, static_cast<std::size_t>(size));
-    return size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
-/// Writes what can be written at once. Returns false if nothing can be written any more.
-bool write_some(int fd, std::string& text) {
-    const auto size = ::send(fd, text.data(), text.size(), MSG_DONTWAIT | system::send_flags());
-    if (size > 0) text.erase(0, static_cast<std::size_t>(size));
-    return size >= 0 || errno == EINTR || errno == EAGAIN;
-}
+constexpr std::size_t k_longest_answer = 4096;
 
 std::string this_machine() {
     char host[256] = "";
@@ -216,54 +186,6 @@ Greeting introduce(int daemon, const Hello& hello) {
             false};
 }
 
-/// One direction of a relay: bytes that `from` has sent wait here until `to` takes them.
-struct Direction {
-    int from, to;
-    std::string waiting = {};
-    bool is_open = true;          ///< `from` may send more
-    bool has_passed_end = false;  ///< `to` knows that nothing more comes
-
-    bool wants_input() const { return is_open && waiting.size() < k_piece; }
-    bool is_over() const { return !is_open && waiting.empty(); }
-    /// `seen`: what poll() reports for `from`.
-    void read(short seen) {
-        if (wants_input() && (seen & (POLLIN | POLLHUP | POLLERR)) != 0) is_open = read_more(from, waiting);
-    }
-    /// Returns false if `to` can take nothing any more.
-    bool write() { return waiting.empty() || write_some(to, waiting); }
-    void pass_end() {
-        if (is_over() && !std::exchange(has_passed_end, true)) ::shutdown(to, SHUT_WR);
-    }
-};
-
-/// Returns what to wait for at a socket: `out` is the direction that reads from it, `in` the one that writes to it.
-short events_between(const Direction& out, const Direction& in) {
-    return static_cast<short>((out.wants_input() ? POLLIN : 0) | (in.waiting.empty() ? 0 : POLLOUT));
-}
-
-/// Copies both ways until the daemon or the client is gone. A client that only stops sending still gets its replies.
-void relay(int client, int daemon, std::string to_client) {
-    Direction up{client, daemon}, down{daemon, client, std::move(to_client)};
-    bool client_gone = false;
-    while (!down.is_over() && !(client_gone && up.waiting.empty())) {
-        const auto of_client = events_between(up, down), of_daemon = events_between(down, up);
-        // poll() reports the end of a client also without events. While nothing can be read of it, that would not wait.
-        const bool ignores_client = client_gone || (up.is_open && of_client == 0);
-        pollfd both[] = {{ignores_client ? -1 : client, of_client, 0}, {of_daemon != 0 ? daemon : -1, of_daemon, 0}};
-        if (::poll(both, 2, -1) < 0) continue;
-        const short at_client = both[0].revents, at_daemon = both[1].revents;
-        up.read(at_client);
-        down.read(at_daemon);
-        if (!down.write()) break;
-        if (!up.write()) up.waiting.clear();  // its answer may still come
-        up.pass_end();
-        client_gone = client_gone || (!up.is_open && (at_client & (POLLHUP | POLLERR)) != 0);
-    }
-    // The daemon distinguishes a client that has gone from one that only stops sending.
-    const linger at_once{1, 0};
-    if (down.is_open) ::setsockopt(daemon, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-}
-
 /// Tells the client why nothing answers, and reads what it still sends, so that the answer is not lost.
 void refuse(int client, std::string line) {
     line += "\n";
@@ -293,51 +215,9 @@ void carry(int client, const RunSpec& spec) {
     }
 }
 
-/// Ends this process with its parent, if the system can. Returns false if the parent has ended before.
-bool live_below(pid_t parent) {
-    reset_signals();
-    ::signal(SIGPIPE, SIG_IGN);
-    return end_with_shim() == 0 && ::getppid() == parent;
-}
-
-[[noreturn]] void serve(int listener, const RunSpec& spec) {
-    const pid_t own = ::getpid();
-    int connections = 0;
-    for (;;) {
-        // The children that have ended; if there are too many, waits for one.
-        while (connections > 0 && ::waitpid(-1, nullptr, connections < k_most_connections ? WNOHANG : 0) > 0) {
-            --connections;
-        }
-        pollfd ready{listener, POLLIN, 0};
-        if (::poll(&ready, 1, connections > 0 ? 1000 : -1) <= 0) continue;  // children are reaped meanwhile
-        const UniqueFd client(::accept(listener, nullptr, nullptr));
-        if (!client) {
-            if (errno != EAGAIN && errno != EINTR) std::this_thread::sleep_for(k_look_again);
-            continue;
-        }
-        const pid_t pid = ::fork();
-        if (pid > 0) ++connections;
-        if (pid != 0) continue;
-        ::close(listener);
-        if (live_below(own)) carry(client.get(), spec);
-        ::_exit(0);
-    }
-}
-
 void remove_socket(const std::filesystem::path& path) {
     ::unlink(path.c_str());
     ::rmdir(path.parent_path().c_str());
-}
-
-Result<UniqueFd> listen_at(const std::filesystem::path& path) {
-    TRY(const auto address, SocketAddress::in_folder(path));
-    UniqueFd listener(system::local_socket());
-    constexpr int k_backlog = 256;
-    const bool listens = listener && ::fchmod(listener.get(), 0600) == 0 &&
-                         ::bind(listener.get(), address.get(), address.size()) == 0 &&
-                         ::listen(listener.get(), k_backlog) == 0;
-    if (!listens) return io_error("listening on " + path.string(), errno);
-    return listener;
 }
 
 /// TMPDIR may come from the machine of the daemon, and name a folder that this one does not have.
@@ -369,9 +249,8 @@ Result<BackSocket> BackSocket::open(const RunSpec& spec) {
     }
     if (pid == 0) {
         ::setpgid(0, 0);
-        const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, standard);
-        if (live_below(shim)) serve(listener->get(), spec);
+        close_standard();
+        if (live_below(shim)) serve(listener->get(), k_most_connections, [&](int client) { carry(client, spec); });
         ::_exit(0);
     }
     ::setpgid(pid, pid);

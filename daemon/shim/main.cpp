@@ -13,6 +13,7 @@
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/harness.hpp"
 #include "daemon/shim/keeper.hpp"
+#include "daemon/shim/proxy.hpp"
 #include "daemon/shim/removal.hpp"
 #include "daemon/shim/scope.hpp"
 
@@ -24,6 +25,7 @@
 /// - `orange-agent --ask FILE`: a hook of an agent's program asks the human.
 /// - `orange-agent --remove PATH...`: the daemon removes folders that agents may have filled.
 /// - `orange-agent --behind …`: an executor runs a command of the project's with it, behind the wall of an agent.
+/// - `orange-agent --proxy …`, `--through …`: it connects the box of an agent to some places of the network.
 /// - `orange-agent --join PID`: systemd starts it for the first use, to move that process into a scope.
 int main(int argc, char** argv) {
     constexpr int k_usage = 2, k_failed = 126, k_not_found = 127;
@@ -47,6 +49,10 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "orange-agent: %s: %s\n", word[1], std::strerror(errno));
         return k_not_found;
     }
+    if (argc > 2 && std::string_view(argv[1]) == orange::k_proxy_option) return orange::shim::run_with_proxy(argv + 2);
+    if (argc > 2 && std::string_view(argv[1]) == orange::k_through_option) {
+        return orange::shim::run_through_proxy(argv + 2);
+    }
     const bool is_inner = argc == 3 && std::string_view(argv[1]) == orange::k_inner_option;
     if (argc != 2 && !is_inner) {
         std::fputs(
@@ -55,7 +61,9 @@ int main(int argc, char** argv) {
             "       orange-agent --event FILE [WORD...]\n       orange-agent --ask FILE\n"
             "       orange-agent --join PID\n"
             "       orange-agent --remove PATH...\n"
-            "       orange-agent --behind VARIABLE... -- COMMAND [ARG...]\n\n"
+            "       orange-agent --behind VARIABLE... -- COMMAND [ARG...]\n"
+            "       orange-agent --proxy SOCKET LOG PLACE... -- COMMAND [ARG...]\n"
+            "       orange-agent --through SOCKET -- COMMAND [ARG...]\n\n"
             "Runs one agent in a pane, or the tmux server of all panes; started by oranged. With --inner it does so\n"
             "below the program of an executor. With --event it adds what\n"
             "an agent's program says about itself to FILE: the words, or the object of JSON that is on stdin. With\n"

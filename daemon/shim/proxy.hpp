@@ -2,6 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "common/model/network.hpp"
 
 /// A network that leads to some places only (docs/executors.md, "Network"). The box of an agent has no network but its
 /// own loopback. A proxy outside, squid, permits a list of places, and resolves their names. Two processes of
@@ -23,7 +26,21 @@ inline constexpr int k_proxy_port = 3128;
 inline constexpr std::string_view k_proxy_variables[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy",
                                                          "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"};
 
-/// Returns the program squid: on `path`, else where distributions have it; empty if there is none.
-std::string find_squid(const std::string& path);
+/// Returns the absolute path of squid: on `path` (a PATH), or where systems have it; empty if there is none.
+std::string find_squid(std::string_view path);
+
+/// Returns the configuration with which squid listens on `port` of the loopback and permits these places. Squid writes
+/// a line for each request to its stderr: k_squid_line, its verdict, the method, the host, the port, and "yes" if the
+/// request is for a permitted name that leads to an address inside. `is_plain`: without what some squids do not know.
+std::string proxy_config(const std::vector<NetworkPlace>& places, int port, bool is_plain = false);
+inline constexpr std::string_view k_squid_line = "orange-request";
 
 }  // namespace orange
+
+namespace orange::shim {
+
+/// The two uses, with the words behind the option. They return an exit status only if they do not become COMMAND.
+int run_with_proxy(char** words);
+int run_through_proxy(char** words);
+
+}  // namespace orange::shim
