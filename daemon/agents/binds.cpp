@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -187,12 +188,36 @@ std::vector<Bind> binds_of(const Harness& harness, const std::string& program, c
     return binds;
 }
 
-std::vector<std::string> words_of(const Bind& bind, const Executor& executor) {
-    std::vector<std::string> words;  // none for a copy
-    if (bind.kind == Bind::Kind::read) words = executor.readable;
-    if (bind.kind == Bind::Kind::write) words = executor.writable;
-    if (bind.kind == Bind::Kind::empty) words = executor.emptied.empty() ? executor.readable : executor.emptied;
-    return expanded(words, {{{"path", bind.path}}, {}});
+std::vector<std::string> words_of(const std::vector<Bind>& binds, const Executor& executor, const Environment& env) {
+    const auto home = real_path(variable_in(env, "HOME"));
+    const auto orange_home = in_real_home(variable_in(env, "ORANGE_HOME"), env);
+    const auto& emptied = executor.emptied.empty() ? executor.readable : executor.emptied;
+    std::map<std::string, const std::vector<std::string>*> shown = {{orange_home, nullptr}};
+    std::vector<std::string> words;
+    const auto add = [&](const std::string& path, const std::vector<std::string>& known) {
+        if (!shown.emplace(path, &known).second) return;
+        const auto more = expanded(known, {{{"path", path}}, {}});
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    for (const auto& bind : binds) {
+        std::error_code error;
+        const bool is_there = is_below(bind.path, orange_home) || fs::exists(bind.path, error);
+        if (!is_there) continue;
+        if (bind.kind == Bind::Kind::read) add(bind.path, executor.readable);
+        if (bind.kind == Bind::Kind::write) add(bind.path, executor.writable);
+        if (bind.kind == Bind::Kind::empty) add(bind.path, emptied);
+    }
+    if (executor.above.empty()) return words;
+    const auto seen = shown;
+    const auto is_empty = [&](const std::string& folder) {
+        return std::ranges::none_of(
+            seen, [&](const auto& each) { return contains(each.first, folder) && each.second != &emptied; });
+    };
+    for (const auto& [path, kind] : seen) {
+        for (auto folder = fs::path(path).parent_path(); is_below(folder.string(), home); folder = folder.parent_path())
+            if (is_empty(folder.string())) add(folder.string(), executor.above);
+    }
+    return words;
 }
 
 Result<void> check_visible(const Executor& executor, const HarnessEntry& harness, const Environment& env,

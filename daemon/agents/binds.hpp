@@ -32,8 +32,9 @@ struct Bind {
 /// `config_binds`: a process in another mount namespace could replace it, and the next run would show what is there.
 std::vector<Bind> binds_of(const Harness& harness, const std::string& program, const Environment& env);
 
-/// Returns the words of {binds} that show it; none for a copy, which the shim on the far side makes.
-std::vector<std::string> words_of(const Bind& bind, const Executor& executor);
+/// Returns the words of {binds} that show them: those of each path once, none for what does not exist, and none for a
+/// copy, which the shim on the far side makes. An executor may have words for the folders of HOME above them, too.
+std::vector<std::string> words_of(const std::vector<Bind>& binds, const Executor& executor, const Environment& env);
 
 /// Refuses a harness whose program, or what its first line names, is in a folder that the executor hides, unless the
 /// binds or a word of the options show it: it would not be found there. `env` is the environment of the agent.

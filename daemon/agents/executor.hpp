@@ -40,6 +40,7 @@ struct Executor {
     std::vector<std::string> readable;   ///< words of {binds} for a {path} that the run reads
     std::vector<std::string> writable;   ///< words of {binds} for a {path} that the run writes
     std::vector<std::string> emptied;    ///< words of {binds} for a {path} of which the run sees an empty folder
+    std::vector<std::string> above;      ///< words of {binds} for a {path} of HOME that is above a file that it shows
     std::vector<std::string> hides;      ///< folders of which the agent sees only what {binds} and the options show
     std::vector<std::string> unset;      ///< variables that the agent does not get
     std::vector<std::string> inside;     ///< argv that runs {inner}, a command, behind the same wall without a run

@@ -182,7 +182,7 @@ class ExecutorLoader : DefinitionReader {
 
     void read_binds(const Node& node) {
         if (!node.is_map() || !node.find("read") || !node.find("write")) {
-            return problem(node.place, "binds must be a map: read, write, and perhaps empty");
+            return problem(node.place, "binds must be a map: read, write, and perhaps empty and above");
         }
         const auto words = [&](const char* key, List& into) {
             return [this, what = "binds." + std::string(key), &into](const Node& list) {
@@ -192,7 +192,8 @@ class ExecutorLoader : DefinitionReader {
         members(node, "binds",
                 {{"read", words("read", executor_.readable)},
                  {"write", words("write", executor_.writable)},
-                 {"empty", words("empty", executor_.emptied)}});
+                 {"empty", words("empty", executor_.emptied)},
+                 {"above", words("above", executor_.above)}});
     }
 
     /// A list of words must be used in run, and one that is used must be given.

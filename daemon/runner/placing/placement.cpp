@@ -11,7 +11,6 @@
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "daemon/agents/binds.hpp"
 #include "daemon/agents/trust.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
@@ -108,13 +107,10 @@ void tell_of_left(const World& world, TaskRecord& record, const std::string& why
 Result<std::vector<std::string>> bind_words(const World& world, const agents::Executor& executor,
                                             const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
                                             agents::StartRequest& request) {
-    std::vector<std::string> words;
-    if (executor.readable.empty()) return words;
+    if (executor.readable.empty()) return std::vector<std::string>();
     TRY(agents::make_config_folders(harness.harness, request.env));
     auto binds = agents::binds_of(harness.harness, harness.program, request.env);
-    for (const auto& folder : git::alternates_of(launch.git_common)) {
-        binds.push_back({agents::in_real_home(folder, request.env)});
-    }
+    add_shown(world, launch.git_common, request.env, binds);
     if (!request.events.empty()) {
         TRY(world.files.replace(request.events, ""));
         binds.push_back({agents::in_real_home(request.events, request.env), agents::Bind::Kind::write});
@@ -143,10 +139,8 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
             }
             request.copies[bind.path] = std::move(*content);
         }
-        const auto more = agents::words_of(bind, executor);
-        words.insert(words.end(), more.begin(), more.end());
     }
-    return words;
+    return agents::words_of(binds, executor, request.env);
 }
 
 /// Returns the words for the limits of the project that the executor enforces.
@@ -166,6 +160,20 @@ std::vector<std::string> limit_words(const World& world, const Task& task, const
 }
 
 }  // namespace
+
+void add_shown(const World& world, const std::string& git_common, const Environment& env,
+               std::vector<agents::Bind>& binds) {
+    auto paths = git::alternates_of(git_common);
+    const auto home = value_in(env, "HOME");
+    const auto bin = agents::real_path(world.installation.bin.string()), git = home + "/.config/git/";
+    paths.insert(paths.end(), {git_common + "/hooks", git_common + "/lfs", home + "/.gitconfig", git + "config",
+                               git + "ignore", git + "attributes", bin});
+    paths.push_back(agents::real_path(world.installation.share.string()));
+    for (const auto& path : paths) {
+        auto real = agents::in_real_home(path, env);
+        if (std::ranges::find(binds, real, &agents::Bind::path) == binds.end()) binds.push_back({std::move(real)});
+    }
+}
 
 void let_git_commit(std::map<std::string, std::string>& env) {
     const char* settings[] = {"commit.gpgSign", "tag.gpgSign", "rerere.enabled"};

@@ -10,6 +10,7 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/agents/binds.hpp"
 #include "daemon/agents/executor.hpp"
 #include "daemon/async/shared_answer.hpp"
 #include "daemon/runner/transitions/turns.hpp"
@@ -38,6 +39,11 @@ Timestamp begin_of(const AgentRun& run, Timestamp told, Timestamp now);
 /// Returns the values of an executor's placeholders for a task, without those that depend on a run.
 agents::ExecutorValues executor_values(const World& world, const Task& task, const agents::Executor& executor,
                                        const std::map<std::string, std::string>& env);
+
+/// Adds what every box shows to read: Orange's programs and data, the user's settings of git, and of the project's .git
+/// the hooks, the files of Git LFS and the folders from which it borrows objects.
+void add_shown(const World& world, const std::string& git_common, const Environment& env,
+               std::vector<agents::Bind>& binds);
 
 /// Fails if the program of the executor is missing.
 Result<void> find_executor(const agents::Executor& executor, const std::map<std::string, std::string>& env);

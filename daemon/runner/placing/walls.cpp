@@ -138,15 +138,12 @@ std::vector<std::string> inside(const World& world, const WalledWorktree& place,
         const bool is_of_program = bind.kind != agents::Bind::Kind::empty;
         return is_of_program && std::ranges::find(of_path, bind) == of_path.end();
     });
-    for (const auto& path : git::alternates_of(place.git_common)) binds.push_back({agents::in_real_home(path, env)});
+    add_shown(world, place.git_common, shown, binds);
     constexpr std::size_t k_name_length = 12;
     const auto meeting = world.paths.socket_of(RunId{"proxy-" + random_id(k_name_length)}).parent_path().string();
     const networks::Proxy proxy{agents::in_real_home(meeting, env) + "/proxy", networks::log_of(world, place.task)};
     if (network.kind == Network::Kind::list) binds.push_back({Path(proxy.socket).parent_path().string()});
-    for (const auto& bind : binds) {
-        const auto more = agents::words_of(bind, place.executor);
-        values.lists["binds"].insert(values.lists["binds"].end(), more.begin(), more.end());
-    }
+    values.lists["binds"] = agents::words_of(binds, place.executor, shown);
     auto& inner = values.lists["inner"];
     inner = {agents::real_path((world.installation.bin / "orange-agent").string()), k_behind_option};
     inner.insert(inner.end(), place.executor.unset.begin(), place.executor.unset.end());

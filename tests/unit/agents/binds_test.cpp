@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/facts.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -107,12 +108,25 @@ TEST_CASE("Behind a wall, settings are copied, folders of them are read, and onl
     Executor executor;
     executor.readable = {"-r", "{path}"};
     executor.writable = {"-w", "{path}"};
-    CHECK(words_of({"/a", read}, executor) == std::vector<std::string>{"-r", "/a"});
-    CHECK(words_of({"/a", write}, executor) == std::vector<std::string>{"-w", "/a"});
-    CHECK(words_of({"/a", copy}, executor).empty());
-    CHECK(words_of({"/a", empty}, executor) == std::vector<std::string>{"-r", "/a"});
+    const auto words = [&](const std::vector<Bind>& binds) { return join(words_of(binds, executor, env), " "); };
+    const auto there = [&](const char* name, Bind::Kind kind) { return at(mine, name, kind); };
+    const auto bin = there("bin", read).path;
+    CHECK(words({there("bin", read)}) == "-r " + bin);
+    CHECK(words({there("bin", write)}) == "-w " + bin);
+    CHECK(words({there("bin", copy)}).empty());
+    CHECK(words({there("bin", empty)}) == "-r " + bin);
+    CHECK(words({there("bin", read), there("bin", write)}) == "-r " + bin);  // once
+    CHECK(words({there("nowhere", read), there("nowhere", write)}).empty());
     executor.emptied = {"-e", "{path}"};
-    CHECK(words_of({"/a", empty}, executor) == std::vector<std::string>{"-e", "/a"});
+    CHECK(words({there("bin", empty)}) == "-e " + bin);
+    executor.above = {"-a", "{path}"};
+    write_text(mine / "deep/down/file", "");
+    const auto deep = (mine / "deep").string();
+    CHECK(words({there("deep/down/file", write)}) ==
+          "-w " + deep + "/down/file -a " + deep + "/down -a " + deep + " -a " + mine.string());
+    CHECK(words({there("deep", read), there("deep/down/file", write)}) ==
+          "-r " + deep + " -w " + deep + "/down/file -a " + mine.string());
+    CHECK(words({at(other, "bin", read)}) == "-r " + (other / "bin").string());  // outside of HOME
 }
 
 TEST_CASE("The folders to which a program writes are made for a wall, and no file is taken for a folder") {
