@@ -50,7 +50,7 @@ Command Pool::command_in(const git::Pinned& worktree, std::vector<std::string> a
     command.argv = std::move(argv);
     command.cwd = worktree.path();
     command.folder = worktree.folder();
-    around.env[process::k_daemon_variable] = mark_;
+    around.env[process::k_daemon_variable] = process::mark_of_command(mark_);
     command.env = std::move(around.env);
     return command;
 }

@@ -18,6 +18,8 @@
 #include "daemon/async/async.hpp"
 #include "daemon/async/use_tuple.hpp"
 #include "daemon/process/child.hpp"
+#include "daemon/process/signal_process.hpp"
+#include "daemon/process/stray_processes.hpp"
 
 namespace orange {
 namespace {
@@ -204,6 +206,17 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     return running;
 }
 
+/// Kills what is left of a command with a mark of its own. Behind a wall it may be the child of another process: that
+/// of a container outlives the program that has started it.
+void end_marked(const Command& command) {
+    if (!command.env) return;
+    const auto mark = command.env->find(process::k_daemon_variable);
+    const bool is_own =
+        mark != command.env->end() && mark->second.find('/', mark->second.rfind('@')) != mark->second.npos;
+    if (!is_own) return;
+    for (const auto& left : process::of_command(mark->second)) signal_process(left.pid, left.start_time, SIGKILL);
+}
+
 }  // namespace
 
 PosixProcessRunner::PosixProcessRunner() {
@@ -244,6 +257,7 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     if (running->ending) {
         co_await async::sleep(k_pipe_grace);
         running->child.signal_group(SIGKILL);
+        end_marked(command);
     }
     const auto status = running->child.reap();
     if (status) running->spared.reaped();

@@ -66,7 +66,8 @@ struct Completed {
 };
 
 /// Runs children. Only its implementation calls posix_spawn and waitpid. Children get descriptors 0–2 only, their own
-/// process group, and default signals. At the deadline the whole group gets TERM, then KILL.
+/// process group, and default signals. At the deadline the whole group gets TERM, then KILL; so does what has the mark
+/// of the command, if that is its own (stray_processes.hpp).
 class ProcessRunner {
   public:
     virtual ~ProcessRunner() = default;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
@@ -84,6 +85,11 @@ std::string shown(const std::vector<StrayProcess>& processes) {
         texts.push_back(command + " (" + std::to_string(process.pid) + ")");
     }
     return join(texts, ", ");
+}
+
+std::string mark_of_command(const std::string& mark) {
+    constexpr std::size_t k_name_length = 12;
+    return mark + "/" + random_id(k_name_length);
 }
 
 std::vector<StrayProcess> of_command(const std::string& mark) {

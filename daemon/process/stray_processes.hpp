@@ -43,6 +43,9 @@ std::string shown(const std::vector<StrayProcess>& processes);
 /// daemon>`. A command with a mark of its own has `/` and a name behind that.
 inline constexpr const char* k_daemon_variable = "ORANGE_DAEMON";
 
+/// Returns the mark of one command of the daemon with that mark.
+std::string mark_of_command(const std::string& mark);
+
 /// Returns the processes of the command that has this mark, also those that a killed daemon of the same home has
 /// started under the same name.
 std::vector<StrayProcess> of_command(const std::string& mark);

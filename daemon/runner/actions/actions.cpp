@@ -9,6 +9,7 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "daemon/runner/placing/walls.hpp"
 #include "daemon/runner/pulls/pulls.hpp"
 #include "daemon/runner/runner.hpp"
@@ -116,7 +117,10 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         auto argv = action.argv;
         CO_TRY(command.argv, co_await walls::behind(context.world, std::move(task), worktree, std::move(argv)));
     }
-    command.env = context.runner.agents.environment(record, {}, Role::system, RunId{});
+    auto env = context.runner.agents.environment(record, {}, Role::system, RunId{});
+    const bool is_walled = command.argv != action.argv;
+    if (is_walled) env[process::k_daemon_variable] = process::mark_of_command(context.world.pool.mark());
+    command.env = std::move(env);
     command.deadline = std::chrono::seconds(60);
     if (const auto text = action.param("timeout"); !text.empty()) {
         int seconds = 0;

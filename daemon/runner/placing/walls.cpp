@@ -57,7 +57,7 @@ Awaitable<Result<Completed>> run_script(World& world, WalledWorktree place, std:
     command.argv = around(inside(world, place, false), inner);
     command.env = executor_environment(world, place.task.project);
     let_git_commit(*command.env);
-    (*command.env)[process::k_daemon_variable] = world.pool.mark();
+    (*command.env)[process::k_daemon_variable] = process::mark_of_command(world.pool.mark());
     command.input = "set -e\n" + script;
     command.cwd = place.worktree;
     command.deadline = k_patience;

@@ -12,6 +12,7 @@
 #include "daemon/process/child.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/stray_processes.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/support/os_fixture.hpp"
@@ -237,6 +238,23 @@ TEST_CASE_METHOD(Fixture, "a leader that obeys TERM does not save a group member
     CHECK(done.error().code == ErrorCode::timeout);
     const auto member = pid_in("pid");
     CHECK(eventually([&] { return gone(member); }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "at the deadline what has the command's own mark ends, wherever it is, and nothing else does") {
+    const auto own = process::mark_of_command("/home@daemon");
+    for (const auto& [mark, ends] : {std::pair{own, true}, std::pair{std::string("/a/home@daemon"), false}}) {
+        auto command = script("setsid sh -c 'echo $$ >pid.new; mv pid.new pid; trap \"\" TERM; exec sleep 600' & wait");
+        command.env = scrubbed_environment();
+        (*command.env)[process::k_daemon_variable] = mark;
+        const auto done = run_past_deadline(std::move(command), "pid");
+        REQUIRE_FALSE(done);
+        const auto pid = pid_in("pid");
+        if (ends) CHECK(eventually([&] { return gone(pid); }));
+        if (!ends) CHECK_FALSE(gone(pid));
+        ::kill(static_cast<pid_t>(pid), SIGKILL);
+        std::filesystem::remove(dir / "pid");
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "whoever has the stop ends the group, and it is said so") {
