@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -244,6 +245,17 @@ Result<void> make_copies(const RunSpec& spec) {
     return {};
 }
 
+/// Lets the agent find the programs of the far side, as those of an image, after its own.
+void add_path_of_far_side(RunSpec& spec) {
+    const char* there = std::getenv("PATH");
+    if (spec.started_file.empty() || there == nullptr) return;
+    auto& path = spec.env["PATH"];
+    for (const auto folder : split(there, ':')) {
+        const auto known = split(path, ':');
+        if (std::ranges::find(known, folder) == known.end()) path += ":" + std::string(folder);
+    }
+}
+
 /// Ends the processes that the agent has left. Its orphans became children of this process, so each look reaps them
 /// first.
 void end_leftovers(const RunSpec& spec) {
@@ -266,6 +278,7 @@ int run_agent(const RunSpec& given) {
     system::adopt_orphans();
     // This process has the umask of the daemon that started the tmux server, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
+    add_path_of_far_side(spec);
     std::optional<BackSocket> back;
     auto begun = open_back_socket(spec, back);
     if (begun) begun = make_copies(spec);
