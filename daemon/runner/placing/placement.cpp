@@ -238,8 +238,14 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
     std::vector<std::vector<std::string>> checks;
     if (!executor.check.empty()) {
         Task task;
-        task.project = std::move(project);
-        checks.push_back(agents::expanded(executor.check, executor_values(world, task, executor, env)));
+        task.project = project;
+        const auto values = executor_values(world, task, executor, env);
+        if (executor.takes("image") && values.words.at("image").empty()) {
+            co_return Error(ErrorCode::conflict, "executor " + executor.name +
+                                                     " needs an image. To name it:\n  orange project update " +
+                                                     (project.empty() ? "PROJECT" : project) + " --set image=IMAGE");
+        }
+        checks.push_back(agents::expanded(executor.check, values));
     }
     if (executor.calls_back) checks.push_back({"munge", "--no-input"});  // its agents prove themselves with it
     for (const auto& argv : checks) {
