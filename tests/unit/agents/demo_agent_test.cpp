@@ -87,6 +87,7 @@ class Scratch {
     std::string task() const { return read(root / "repo/TASK.md"); }
     std::string log() const { return read(root / "state/log"); }
     std::string events() const { return read(root / "state/events"); }
+    std::string walls() const { return read(root / "repo/orange-demo/walls"); }
     std::string get(const std::string& file) const {
         auto text = read(root / "state" / file);
         return text.substr(0, text.find('\n'));
@@ -124,6 +125,7 @@ class Scratch {
                                                 "TMPDIR=" + root.string(),
                                                 "GIT_CONFIG_NOSYSTEM=1",
                                                 "LC_ALL=C",
+                                                "ORANGE_HOME=" + (root / "home").string(),
                                                 "ORANGE_TASK=" + k_task,
                                                 "ORANGE_ROLE=" + role,
                                                 "ORANGE_RUN=r1",
@@ -206,6 +208,23 @@ TEST_CASE("the demo agent tells of the tokens of each turn, as many as the task 
     CHECK(told("x demo:spend=1200", "reviewer", "agent-review") ==
           R"({"event":"usage","id":"r1-1","input":120000,"cache_read":10800000,"output":1080000,"model":"demo")");
     CHECK(told("demo:spend=0", "worker", "working").empty());
+}
+
+TEST_CASE("the demo agent writes how far it has come at the limits that the task names") {
+    Scratch scratch("x demo:walls demo:trap demo:processes=20 demo:disk=1");
+    scratch.start("worker");
+    scratch.wait_for_output("task show   → agent-review");
+    for (const char* line : {"files hidden\n", "trap set\n", "disk 1048576\n", "started 20\n"}) {
+        CHECK_THAT(scratch.walls(), Holds(line));
+    }
+    CHECK(fs::exists(scratch.root / "home/orange-demo-ran"));
+    CHECK(scratch.commits() == 2);
+
+    Scratch other("x demo:walls");
+    other.start("worker");
+    other.wait_for_output("task show   → agent-review");
+    CHECK_THAT(other.walls(), !Holds("trap"));
+    CHECK_FALSE(fs::exists(other.root / "home/orange-demo-ran"));
 }
 
 TEST_CASE("a respawned demo worker goes on where the last one was") {
