@@ -14,6 +14,13 @@ std::string separated(const rpc::ExecutorView& executor) {
     return executor.separates.empty() ? "nothing" : join(executor.separates, ", ");
 }
 
+/// Returns the limits that its definition has: "network, memory".
+std::string limited(const rpc::ExecutorView& executor) {
+    auto limits = executor.limits;
+    if (executor.limits_network) limits.insert(limits.begin(), "network");
+    return join(limits, ", ");
+}
+
 /// A heading and the command below it; nothing if the definition has none.
 std::string command_part(const char* heading, const std::vector<std::string>& words, const Style& style) {
     if (words.empty()) return {};
@@ -23,11 +30,12 @@ std::string command_part(const char* heading, const std::vector<std::string>& wo
 }  // namespace
 
 std::string executors_page(const rpc::ExecutorList::Reply& reply, const Style& style) {
-    Table table({{"EXECUTOR", 10}, {"USABLE"}, {"SEPARATES", 12}, {"PROJECTS", 10, 1}});
+    Table table({{"EXECUTOR", 10}, {"USABLE"}, {"SEPARATES", 12}, {"LIMITS", 7, 2}, {"PROJECTS", 10, 1}});
     for (const auto& executor : reply.executors) {
         table.row({{executor.name, k_bold},
                    {executor.problem ? "no" : "yes", executor.problem ? k_dim : k_green},
                    {separated(executor)},
+                   {limited(executor)},
                    {join(executor.projects, ", ")}});
         const auto problem = executor.problem.value_or("");  // outlives its lines
         for (const auto line : split_lines(problem)) table.remark("! " + std::string(line), k_yellow);
@@ -41,6 +49,10 @@ std::string executor_page(const rpc::ExecutorShow::Reply& reply, const Style& st
     auto out = style.paint(printable(executor.name), k_bold) + "  " + printable(executor.path) + "\n";
     out += wrapped("separates " + printable(separated(executor)) + (executor.tried ? "" : ", not tried"), "  ",
                    style.width);
+    if (const auto limits = limited(executor); !limits.empty()) {
+        out += wrapped("limits " + printable(limits), "  ", style.width);
+    }
+    if (reply.no_list) out += notes_text({*reply.no_list}, style);
     if (executor.problem) out += notes_text({"! " + *executor.problem}, style);
     out += command_part("run", reply.run, style);
     const bool has_commands = reply.checks != "outside";

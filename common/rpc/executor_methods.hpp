@@ -15,6 +15,8 @@ struct ExecutorView {
     std::string path;
     bool installed = false;
     std::vector<std::string> separates;
+    std::vector<std::string> limits;
+    bool limits_network = false;
     bool tried = true;
     std::optional<std::string> install;
     std::optional<std::string> problem;
@@ -26,6 +28,10 @@ struct ExecutorView {
         v.required("separates", separates,
                    "what its agents do not share with the rest of the machine: files, network, processes, memory, "
                    "machine");
+        v.sparse("limits", limits,
+                 "the limits that it enforces itself: memory, cpus, time, processes, disk, if its definition has words "
+                 "for them");
+        v.sparse("limits_network", limits_network, "it can keep its agents to the setting network of their project");
         v.required("tried", tried, "whether somebody has seen a whole life in it pass");
         v.optional("install", install, "the command that installs its program");
         v.optional("problem", problem, "why it cannot be used");
@@ -61,6 +67,7 @@ struct ExecutorShow : TaskSelector {
         std::vector<std::string> probe;
         std::vector<std::string> queued;
         std::vector<std::string> memory;
+        std::optional<std::string> no_list;
         std::optional<std::string> task;
         std::string text;
         void describe(auto& v) {
@@ -75,6 +82,8 @@ struct ExecutorShow : TaskSelector {
             v.optional("probe", probe, "argv that says which runs it has");
             v.optional("queued", queued, "the states of a run that has not begun");
             v.optional("memory", memory, "what {limits} stands for if there is a limit of memory");
+            v.optional("no_list", no_list,
+                       "why the network cannot be a list of places here, if it can be limited at all");
             v.optional("task", task, "the task whose values were used");
             v.required("text", text, "the file");
         }

@@ -4,6 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/runner/placing/networks.hpp"
 #include "daemon/runner/placing/placement.hpp"
 
 namespace orange::rpc {
@@ -16,6 +17,15 @@ ExecutorView executor_view(const World& world, const agents::ExecutorEntry& entr
     view.name = executor.name;
     view.path = entry.path.string();
     view.separates = executor.separates;
+    const std::pair<const char*, const std::vector<std::string>&> limits[] = {{"memory", executor.memory},
+                                                                              {"cpus", executor.cpus},
+                                                                              {"time", executor.time},
+                                                                              {"processes", executor.processes},
+                                                                              {"disk", executor.disk}};
+    for (const auto& [name, words] : limits) {
+        if (!words.empty()) view.limits.emplace_back(name);
+    }
+    view.limits_network = executor.limits_network();
     view.tried = executor.tried;
     if (!executor.install.empty()) view.install = executor.install;
     for (const auto& project : world.projects.list()) {
@@ -83,6 +93,9 @@ Awaitable<Result<ExecutorShow::Reply>> show_executor(Api& api, ExecutorShow para
     reply.probe = agents::expanded(executor.probe, values);
     reply.queued = executor.queued;
     reply.memory = executor.memory;
+    if (executor.limits_network()) {
+        if (const auto found = networks::find_proxy(env); !found) reply.no_list = found.error().message;
+    }
     reply.text = entry.text;
     auto checked = executor;
     co_await try_executor(world, reply.executor, std::move(checked), task.project, std::move(env));

@@ -34,10 +34,16 @@ Result<void> check(const World& world, const std::string& project, const agents:
                          "  orange project update " +
                          shell_word(project) + " --set executor=bwrap");
     }
-    if (network.kind != Network::Kind::list || !find_squid(agents::variable_in(env, "PATH")).empty()) return {};
-    return Error(ErrorCode::not_found, "network of project " + project +
-                                           " is a list of places, which needs the program squid. To install it:\n  "
-                                           "sudo apt-get install squid");
+    if (network.kind != Network::Kind::list) return {};
+    const auto found = find_proxy(env);
+    return found ? found : Error(found.error().code, "network of project " + project + ": " + found.error().message);
+}
+
+Result<void> find_proxy(const Environment& env) {
+    if (!find_squid(agents::variable_in(env, "PATH")).empty()) return {};
+    return Error(ErrorCode::not_found,
+                 "a list of places needs the program squid, which is not installed. To install it:\n"
+                 "  sudo apt-get install squid");
 }
 
 void forget_proxies(const Network& network, Environment& env) {

@@ -21,6 +21,9 @@ Network network_of(const World& world, const std::string& project);
 Result<void> check(const World& world, const std::string& project, const agents::Executor* executor,
                    const Environment& env);
 
+/// Fails with not_found if the proxy that a list of places needs is not installed.
+Result<void> find_proxy(const Environment& env);
+
 /// Removes the variables that name another proxy, if the network is limited.
 void forget_proxies(const Network& network, Environment& env);
 
