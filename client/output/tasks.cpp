@@ -113,18 +113,23 @@ std::string place_text(const rpc::PlacedRun& run, Timestamp now) {
            (run.network.empty() ? "" : ", network " + run.network);
 }
 
-/// "worker 1.5 GiB of 12 GiB, 3.2 GiB at most, 340 s of processor time"
+/// "worker 1.5 GiB of 12 GiB, 3.2 GiB at most, 340 s of processor time, at most 512 processes, disk 2 GiB of 20 GiB"
 std::string use_text(const rpc::AgentUse& agent) {
-    std::string text = agent.role;
+    std::vector<std::string> parts, unenforced;
     if (agent.use) {
         const auto& use = *agent.use;
-        text += " " + size_text(use.memory);
-        if (agent.enforced) text += " of " + size_text(agent.limit);
-        if (use.memory_peak > 0) text += ", " + size_text(use.memory_peak) + " at most";
-        text += ", " + std::to_string(use.cpu_ms / 1000) + " s of processor time";
+        parts.push_back(size_text(use.memory) + (agent.enforced ? " of " + size_text(agent.limit) : ""));
+        if (use.memory_peak > 0) parts.push_back(size_text(use.memory_peak) + " at most");
+        parts.push_back(std::to_string(use.cpu_ms / 1000) + " s of processor time");
     }
-    if (agent.limit == 0 || agent.enforced) return text;
-    return text + (agent.use ? "; " : ": ") + "limits.memory is not enforced here";
+    if (agent.processes_enforced) parts.push_back("at most " + std::to_string(agent.processes_limit) + " processes");
+    if (agent.disk_limit > 0) parts.push_back("disk " + size_text(agent.disk) + " of " + size_text(agent.disk_limit));
+    if (agent.limit > 0 && !agent.enforced) unenforced.emplace_back("limits.memory is not enforced here");
+    if (agent.processes_limit > 0 && !agent.processes_enforced)
+        unenforced.emplace_back("limits.processes is not enforced here");
+    const auto used = parts.empty() ? std::string() : " " + join(parts, ", ");
+    if (unenforced.empty()) return agent.role + used;
+    return agent.role + used + (parts.empty() ? ": " : "; ") + join(unenforced, ", ");
 }
 
 std::string changes_text(const rpc::ChangeCounts& changes) {

@@ -96,6 +96,7 @@ struct RunPlace {
     bool hides = false;
     std::vector<std::string> over = {};
     std::string network = {};  ///< text_of() of its network; empty: full
+    bool limits_processes = false;
 
     /// Returns true for a run on another machine, whose calls and writes the kernel of this one does not report.
     bool is_elsewhere() const { return !token.empty(); }
@@ -140,10 +141,15 @@ struct AgentRun {
     Timestamp spawned_at{};
     std::int64_t memory_limit = 0;
     std::int64_t oom_kills = 0;
+    std::int64_t processes_limit = 0;
     bool forks_refused = false;
+    std::int64_t disk_limit = 0;
+    std::int64_t disk_used = 0;
     std::optional<RunPlace> place = {};
     std::optional<RunUsage> usage = {};
 
+    /// Returns the limit of processes that Orange itself sets; 0: none, or its executor sets it.
+    std::int64_t own_processes_limit() const { return place && place->limits_processes ? 0 : processes_limit; }
     /// The agent itself, not only what an executor needs to start it.
     bool has_begun() const { return !place || place->started_at; }
     /// When the agent began, as far as it has.
@@ -397,6 +403,7 @@ struct TaskRecord {
     bool unpicked = false;       ///< an attempt, and another one was picked
     std::string near_told = {};  ///< the budget that its human was told is nearly used up, with its day if it has one
     std::optional<ForkedWork> forked = {};
+    std::int64_t disk_over = 0;  ///< bytes of its worktree when an agent was ended for limits.disk
 
     void describe(auto& v);
 

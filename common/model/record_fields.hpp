@@ -52,6 +52,7 @@ void RunPlace::describe(auto& v) {
     v.sparse("hides", hides, "the executor hides files from it, and so the tasks of others");
     v.sparse("over", over, "the states of a run that has ended, as `probe` prints them, besides `ended`");
     v.sparse("network", network, "none, or the places that it may connect to; absent: full");
+    v.sparse("limits_processes", limits_processes, "the executor has the words for its limit of processes");
 }
 
 void LeftRun::describe(auto& v) {
@@ -84,7 +85,11 @@ void AgentRun::describe(auto& v) {
     v.optional("spawned_at", spawned_at, "when it was started");
     v.sparse("memory_limit", memory_limit, "bytes that it and all that it starts may use; absent: any");
     v.sparse("oom_kills", oom_kills, "how many processes that it had started were ended because memory was used up");
+    v.sparse("processes_limit", processes_limit, "processes that it may be with all it starts; absent: any number");
     v.sparse("forks_refused", forks_refused, "it had as many processes as it may, and its human was told");
+    v.sparse("disk_limit", disk_limit, "bytes that its worktree may have on the disk; absent: any");
+    v.sparse("disk_used", disk_used,
+             "bytes for which Orange ends it, since they are more than that; absent: it does not");
     v.sparse("place", place, "where its executor runs it; absent: here, as a child of its shim");
     v.sparse("usage", usage, "what it has used so far, as its program says; saved at most once a minute");
 }
@@ -274,6 +279,7 @@ void TaskRecord::describe(auto& v) {
     v.sparse("unpicked", unpicked, "another one of these attempts was picked");
     v.sparse("near_told", near_told, "the budget of which its human was told that 80 % is used");
     v.sparse("forked", forked, "the work of another task, or of a person's worktree, with which it began");
+    v.sparse("disk_over", disk_over, "bytes of its worktree when an agent was ended for limits.disk; absent: none was");
 }
 
 }  // namespace orange

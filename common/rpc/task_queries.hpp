@@ -130,17 +130,26 @@ struct MessageView {
     }
 };
 
-/// The memory and processor time that a living agent uses.
+/// The memory, processor time and disk that a living agent uses, and its limits.
 struct AgentUse {
     std::string role;
     std::optional<GroupUse> use;
     std::int64_t limit = 0;
     bool enforced = false;
+    std::int64_t processes_limit = 0;
+    bool processes_enforced = false;
+    std::int64_t disk_limit = 0;
+    std::int64_t disk = 0;
     void describe(auto& v) {
         v.required("role", role, "worker or reviewer");
         v.optional("use", use, "of the agent and all that it has started; absent: it has no control group of its own");
         v.sparse("limit", limit, "limits.memory in bytes, as it was when the agent started; absent: none");
         v.sparse("enforced", enforced, "the kernel holds the agent and all that it has started to the limit");
+        v.sparse("processes_limit", processes_limit,
+                 "limits.processes, as it was when the agent started; absent: none");
+        v.sparse("processes_enforced", processes_enforced, "the agent is held to that one");
+        v.sparse("disk_limit", disk_limit, "limits.disk in bytes, as it was when the agent started; absent: none");
+        v.sparse("disk", disk, "bytes that its worktree had when it was measured last; absent: it was not");
     }
 };
 

@@ -7,6 +7,8 @@
 #include "daemon/agents/executor.hpp"
 #include "daemon/agents/survivors.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -97,6 +99,8 @@ RunSpec Launcher::spec_of(const StartRequest& request, const Path& run_folder) c
     spec.umask = process::umask_text(process::current_umask());
     spec.exit_file = exit_file(run_folder, run.run).string();
     spec.memory_limit = run.memory_limit;
+    spec.processes_limit = run.own_processes_limit();
+    spec.disk_limit = run.disk_limit;
     if (run.place) spec.token = run.place->token;
     if (!request.events.empty()) {
         spec.env["ORANGE_EVENTS"] = request.events;
@@ -136,6 +140,7 @@ Result<void> Launcher::write_inner_spec(RunSpec& spec, const StartRequest& reque
     auto inner = spec;
     inner.scope.clear();
     inner.exit_file = (folder / k_inner_exit).string();
+    inner.user_namespace = process::user_namespace_of(::getpid()).value_or("");
     inner.started_file = (folder / k_inner_started).string();
     if (!spec.token.empty()) inner.address_file = (folder / k_inner_daemon).string();
     spec.token.clear();
@@ -157,7 +162,7 @@ Awaitable<std::vector<std::string>> Launcher::scope_for(AgentRun run) {
     std::vector<std::string> words;
     if (scopes_ == nullptr) co_return words;
     auto id = run.run.value;
-    auto found = co_await scopes_->words(std::move(id), run.memory_limit);
+    auto found = co_await scopes_->words(std::move(id), run.memory_limit, run.own_processes_limit());
     if (found) {
         words = std::move(*found);
         words.insert(words.end(), {shim_.string(), std::string(k_join_option)});
@@ -170,7 +175,7 @@ Awaitable<std::vector<std::string>> Launcher::scope_for(AgentRun run) {
 
 Awaitable<Result<void>> Launcher::has_groups() {
     if (scopes_ == nullptr) co_return Error(ErrorCode::not_found, "this machine has no systemd user manager");
-    CO_TRY(co_await scopes_->words("none", 0));
+    CO_TRY(co_await scopes_->words("none", 0, 0));
     const auto controllers = files_.read(groups_.parent_path() / "cgroup.controllers");
     if (controllers && controllers->find("memory") != std::string::npos) co_return Result<void>{};
     co_return Error(ErrorCode::unavailable, "your user manager does not have the kernel's memory controller");
@@ -231,6 +236,30 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     CO_TRY(files_.remove(spec));
     if (run.place) (void)files_.remove(inner_folder(run_folder, run.run));
     co_return Error(ErrorCode::not_found, "run " + run.run.value + " never began");
+}
+
+std::optional<std::int64_t> Launcher::inner_shim_of(const AgentRun& run, const Path& run_folder) const {
+    constexpr std::size_t k_most = 32;  // only the programs of the executor are in between
+    const auto spec = (inner_folder(run_folder, run.run) / k_inner_spec).string();
+    std::vector<std::int64_t> found = {run.pid};
+    for (std::size_t i = 0; run.place && i < std::min(found.size(), k_most); ++i) {
+        const auto argv = argv_of_(found[i]);
+        if (argv.size() > 2 && argv[1] == k_inner_option && argv[2] == spec) return found[i];
+        const auto children = process::children_of(found[i]).value_or(std::vector<std::int64_t>());
+        found.insert(found.end(), children.begin(), children.end());
+    }
+    return std::nullopt;
+}
+
+bool Launcher::has_processes_limited(const AgentRun& run, const Path& run_folder) const {
+    if (run.processes_limit == 0) return false;
+    if (run.place && run.place->limits_processes) return true;
+    if (process::is_limited_to(group_of(run), run.processes_limit, process::k_most_processes)) return true;
+    const auto shim = inner_shim_of(run, run_folder);
+    const auto children = shim ? process::children_of(*shim) : std::nullopt;
+    return children && std::ranges::any_of(*children, [&](std::int64_t pid) {
+               return process::processes_limit_of(pid) == run.processes_limit;
+           });
 }
 
 Result<std::string> Launcher::read_inner(const Path& file) const {

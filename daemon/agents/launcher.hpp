@@ -125,6 +125,12 @@ class Launcher {
     /// Returns true if the kernel holds the run and all that it starts to its limit of memory.
     bool is_limited(const AgentRun& run) const { return process::is_limited_to(group_of(run), run.memory_limit); }
 
+    /// Returns true if the kernel holds the run and all that it starts to its limit of processes, as far as is known:
+    /// in its control group, in its box, or as the words of its executor say.
+    bool has_processes_limited(const AgentRun& run, const Path& run_folder) const;
+    /// Returns the pid of the shim on the far side of an executor, if that is on this machine.
+    std::optional<std::int64_t> inner_shim_of(const AgentRun& run, const Path& run_folder) const;
+
     /// Sets how long end() waits for a process to end before it kills the process.
     void set_patience(std::chrono::milliseconds patience) {
         patience_ = patience;

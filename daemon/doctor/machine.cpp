@@ -223,9 +223,11 @@ Awaitable<void> check_service(Exam& exam) {
 /// A machine without control groups is fine, unless memory is to be limited.
 Awaitable<void> check_memory(Exam& exam) {
     const auto groups = co_await exam.world.launcher.has_groups();
-    bool is_wanted = false;
+    bool is_wanted = false, are_processes_limited = false;
     for (const auto& project : exam.projects()) {
-        is_wanted = is_wanted || bytes_in(*settings_of(exam.world, project).memory_limit).value_or(0) > 0;
+        const auto settings = settings_of(exam.world, project);
+        is_wanted = is_wanted || bytes_in(*settings.memory_limit).value_or(0) > 0;
+        are_processes_limited = are_processes_limited || *settings.processes_limit > 0;
     }
     if (!groups) {
         const auto text = groups.error().message + ", so an agent that uses up the memory can take the others with it";
@@ -233,14 +235,20 @@ Awaitable<void> check_memory(Exam& exam) {
         if (is_usual && !is_wanted) exam.report.ok(text);
         if (!is_usual && !is_wanted) exam.report.warn(text);
         if (is_wanted) {
-            exam.report.warn(text + ". " + k_not_enforced + ": it holds for each process of an agent by itself");
+            exam.report.warn(text + ". limits.memory" + k_not_enforced +
+                             ": it holds for each process of an agent by itself");
+        }
+        if (are_processes_limited) {
+            exam.report.warn(groups.error().message + ", so limits.processes holds only for agents in executors such " +
+                             "as bwrap, and there not for those of root");
         }
     }
     for (const auto& record : exam.tasks()) {
         for (const auto& run : record.runs) {
-            if (!groups || !is_unlimited(exam.world, run)) continue;
+            const auto names = unenforced_limits(exam.world, run, exam.runner.agents.run_folder(record));
+            if (!groups || names.empty()) continue;
             exam.report.warn("the " + name_text(run.role) + " of task " + record.task.id.value +
-                                 " has no control group with that limit: " + k_not_enforced,
+                                 " has no control group with that limit: " + join(names, ", ") + k_not_enforced,
                              "orange task show " + record.task.id.value);
         }
     }

@@ -248,7 +248,10 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     co_await runner_.turns.body_changed(id);
     // A thousand idle windows would cost tmux much of a processor, so most polls skip windows without news.
     const bool anyway = polls_ % k_polls_anyway == 0;
-    if (anyway || !shows_nothing_new(id)) co_await runner_.activities.update(id);
+    if (anyway || !shows_nothing_new(id)) {
+        runner_.disks.look(id);
+        co_await runner_.activities.update(id);
+    }
     task_changed(id);
 }
 

@@ -78,7 +78,7 @@ std::optional<GroupUse> use_of(const fs::path& group) {
     GroupUse use;
     use.memory = number_of(group / "memory.current");
     use.memory_peak = number_of(group / "memory.peak");
-    use.memory_limit = number_of(group / "memory.max");
+    use.memory_limit = number_of(group / k_most_memory);
     use.at_limit = number_of(group / "memory.events", "oom");
     use.oom_kills = number_of(group / "memory.events", "oom_kill");
     use.forks_refused = number_of(group / "pids.events", "max");
@@ -86,8 +86,8 @@ std::optional<GroupUse> use_of(const fs::path& group) {
     return use;
 }
 
-bool is_limited_to(const fs::path& group, std::int64_t bytes) {
-    return bytes > 0 && number_of(group / "memory.max") == bytes;
+bool is_limited_to(const fs::path& group, std::int64_t most, const char* file) {
+    return most > 0 && number_of(group / file) == most;
 }
 
 bool has_processes(const fs::path& group) {

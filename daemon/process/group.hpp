@@ -24,8 +24,12 @@ std::optional<std::filesystem::path> own_group();
 /// Returns the kernel's counts for the group. Nothing if there is no such group.
 std::optional<GroupUse> use_of(const std::filesystem::path& group);
 
+/// The files with what a group may have at most: bytes of memory, and processes with their threads.
+inline constexpr const char* k_most_memory = "memory.max";
+inline constexpr const char* k_most_processes = "pids.max";
+
 /// Returns true if the kernel holds the group to this limit.
-bool is_limited_to(const std::filesystem::path& group, std::int64_t bytes);
+bool is_limited_to(const std::filesystem::path& group, std::int64_t most, const char* file = k_most_memory);
 
 /// Returns true if a process is in the group or in a group below it.
 bool has_processes(const std::filesystem::path& group);

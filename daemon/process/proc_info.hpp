@@ -52,6 +52,13 @@ std::optional<std::string> environ_of(std::int64_t pid, const std::string& name)
 std::vector<std::string> argv_of(std::int64_t pid);
 /// Returns the physical memory in use.
 std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
+/// Returns the number of threads; those of a zombie count until its parent has waited for it.
+std::optional<std::int64_t> threads_of(std::int64_t pid);
+/// Returns the limit of processes (RLIMIT_NPROC) to which the kernel holds the process. Nothing if there is none, or if
+/// the process is root's, which the kernel does not hold to it.
+std::optional<std::int64_t> processes_limit_of(std::int64_t pid);
+/// Returns a name of the process's user namespace, as "user:[4026531837]".
+std::optional<std::string> user_namespace_of(std::int64_t pid);
 /// Returns the processor time in milliseconds, including that of ended children.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid);
 /// Returns the children of the process that have not been waited for, without reading facts of other processes. Nothing

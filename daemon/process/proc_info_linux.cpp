@@ -195,6 +195,27 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     return ticks * 1000 / ::sysconf(_SC_CLK_TCK);
 }
 
+std::optional<std::int64_t> threads_of(std::int64_t pid) {
+    constexpr std::size_t k_threads = 17;
+    return stat_number(pid, k_threads);
+}
+
+std::optional<std::int64_t> processes_limit_of(std::int64_t pid) {
+    const auto path = file_of(pid, "limits");
+    struct stat seen {};
+    const auto content = ::stat(path.c_str(), &seen) == 0 && seen.st_uid != 0 ? read_file(path) : std::nullopt;
+    constexpr std::string_view k_name = "Max processes ";
+    for (const auto line : content ? split_lines(*content) : std::vector<std::string_view>()) {
+        const auto limits = line.starts_with(k_name) ? trim(line.substr(k_name.size())) : std::string_view();
+        if (!limits.empty()) return whole_number(limits.substr(0, limits.find(' ')));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> user_namespace_of(std::int64_t pid) {
+    return read_link(file_of(pid, "ns/user"));
+}
+
 std::optional<std::vector<std::int64_t>> children_of(std::int64_t pid) {
     // Needs CONFIG_PROC_CHILDREN, which nearly all kernels have.
     static const bool tells = ::access("/proc/thread-self/children", R_OK) == 0;

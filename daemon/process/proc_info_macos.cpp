@@ -163,6 +163,18 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     return static_cast<std::int64_t>((info.pti_total_user + info.pti_total_system) / 1'000'000);
 }
 
+std::optional<std::int64_t> threads_of(std::int64_t) {
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> processes_limit_of(std::int64_t) {
+    return std::nullopt;
+}
+
+std::optional<std::string> user_namespace_of(std::int64_t) {
+    return std::nullopt;
+}
+
 std::optional<std::vector<std::int64_t>> children_of(std::int64_t) {
     return std::nullopt;
 }

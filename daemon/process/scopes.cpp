@@ -61,7 +61,8 @@ Awaitable<Result<void>> RunScopes::try_options() {
     co_return refused;
 }
 
-Awaitable<Result<std::vector<std::string>>> RunScopes::words(std::string run, std::int64_t memory) {
+Awaitable<Result<std::vector<std::string>>> RunScopes::words(std::string run, std::int64_t memory,
+                                                             std::int64_t processes) {
     if (words_for({}, {}).empty()) {
         co_return Error(ErrorCode::not_found, "this machine has no systemd user manager");
     }
@@ -76,6 +77,7 @@ Awaitable<Result<std::vector<std::string>>> RunScopes::words(std::string run, st
         options.push_back("--property=MemoryMax=" + std::to_string(memory));
         options.emplace_back("--property=MemorySwapMax=0");
     }
+    if (processes > 0) options.push_back("--property=TasksMax=" + std::to_string(processes));
     co_return words_for(scope_of_run(run), std::move(options));
 }
 

@@ -31,9 +31,9 @@ class RunScopes {
     RunScopes(ProcessRunner& runner, Environment env, std::filesystem::path groups = "/sys/fs/cgroup");
 
     /// Returns the words to put before a command, so that it starts in the scope of that run. `memory`: the limit in
-    /// bytes; 0: none. The first call tries out which options this systemd knows. not_found if this machine has no user
-    /// manager or no cgroup v2; another error if the manager refuses.
-    Awaitable<Result<std::vector<std::string>>> words(std::string run, std::int64_t memory);
+    /// bytes; `processes`: the limit of processes; 0: none. The first call tries out which options this systemd knows.
+    /// not_found if this machine has no user manager or no cgroup v2; another error if the manager refuses.
+    Awaitable<Result<std::vector<std::string>>> words(std::string run, std::int64_t memory, std::int64_t processes);
 
   private:
     Awaitable<Result<void>> try_options();

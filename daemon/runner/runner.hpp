@@ -24,6 +24,7 @@
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/pulls/pull_sync.hpp"
 #include "daemon/runner/queue/capacity.hpp"
+#include "daemon/runner/queue/disks.hpp"
 #include "daemon/runner/queue/memory.hpp"
 #include "daemon/runner/queue/queue.hpp"
 #include "daemon/runner/queue/workspaces.hpp"
@@ -74,6 +75,7 @@ struct Runner {
     Placements placements{world, turns};
     Exits exits{*this};
     Memory memory{*this};
+    Disks disks{*this};
     Recovery recovery{*this};
     PullSync pull_sync{*this};
     Committed committed{world};

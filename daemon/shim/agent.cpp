@@ -270,6 +270,21 @@ void end_leftovers(const RunSpec& spec) {
     }
 }
 
+/// Returns the limits of each process. If nothing limits all processes of the agent together, each one gets the limit.
+/// With an executor, the shim below the executor sets the limits. `group`: of the run; nullopt: it has none.
+ProcessLimits limits_of(const RunSpec& spec, const std::optional<std::filesystem::path>& group) {
+    if (!spec.inner_folder.empty()) return {};
+    const auto limiting = spec.started_file.empty() ? group : process::own_group();
+    const auto is_held = [&](std::int64_t most, const char* file) {
+        return limiting && process::is_limited_to(*limiting, most, file);
+    };
+    ProcessLimits limits{spec.memory_limit, spec.processes_limit, spec.disk_limit};
+    if (is_held(spec.memory_limit, process::k_most_memory)) limits.data = 0;
+    const bool is_held_by_group = is_held(spec.processes_limit, process::k_most_processes);
+    if (is_held_by_group || !is_counted_alone(spec.user_namespace)) limits.processes = 0;
+    return limits;
+}
+
 }  // namespace
 
 int run_agent(const RunSpec& given) {
@@ -291,17 +306,12 @@ int run_agent(const RunSpec& given) {
     const auto program = find_harness(spec);
     if (!program) return refuse(spec, program.error(), k_no_such_program);
     const auto group = enter_scope(spec);
-    // If nothing limits all processes of the agent together, each one gets the limit. With an executor, the shim below
-    // the executor sets the limit.
-    const auto limiting = spec.started_file.empty() ? group : process::own_group();
-    const bool is_limited = limiting && process::is_limited_to(*limiting, spec.memory_limit);
-    const bool is_outer = !spec.inner_folder.empty();
-    const auto harness = start_harness(spec, *program, is_limited || is_outer ? 0 : spec.memory_limit);
+    const auto harness = start_harness(spec, *program, limits_of(spec, group));
     if (!harness) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
     }
-    const bool is_local = spec.started_file.empty() && !is_outer;
+    const bool is_local = spec.started_file.empty() && spec.inner_folder.empty();
     if (is_local) (void)write_begun(spec.exit_file, *harness);  // without it, the daemon waits a little longer
     give_signs(spec.started_file);
     Watch watch(*harness, awaited);

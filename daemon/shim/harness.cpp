@@ -33,8 +33,14 @@ std::vector<std::string> environment_of(const RunSpec& spec) {
     return list;
 }
 
+void limit(int what, std::int64_t most) {
+    const rlimit both{static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
+    if (most > 0) ::setrlimit(what, &both);
+}
+
 /// Runs in the child, between fork and exec: system calls only. Returns the errno of a failure.
-int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim, rlim_t memory) {
+int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim,
+           const ProcessLimits& limits) {
     if (const int error = end_with_shim()) return error;
     if (::getppid() != shim) return ESRCH;  // the shim died before end_with_shim()
     if (::setpgid(0, 0) != 0) return errno;
@@ -43,8 +49,9 @@ int become(const char* program, char* const argv[], char* const env[], const cha
     if (const int error = close_others_at_exec()) return error;
     go_first();
     // RLIMIT_AS would not work: node reserves much more address space than it uses.
-    const rlimit limit{memory, memory};
-    if (memory > 0) ::setrlimit(RLIMIT_DATA, &limit);
+    limit(RLIMIT_DATA, limits.data);
+    limit(RLIMIT_NPROC, limits.processes);
+    limit(RLIMIT_FSIZE, limits.file);
     reset_signals();
     ::execve(program, argv, env);
     return errno;
@@ -71,7 +78,7 @@ Result<std::string> find_harness(const RunSpec& spec) {
     return Error(ErrorCode::not_found, "starting " + spec.argv[0] + ": there is no such program on PATH");
 }
 
-Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std::int64_t memory) {
+Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, const ProcessLimits& limits) {
     const auto doing = "starting " + spec.argv[0];
     const auto env = environment_of(spec);
     const auto argv_pointers = pointers_to(spec.argv), env_pointers = pointers_to(env);
@@ -83,8 +90,8 @@ Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std
     const pid_t pid = ::fork();
     if (pid < 0) return io_error(doing, errno);
     if (pid == 0) {
-        const int error = become(program.c_str(), argv_pointers.data(), env_pointers.data(), spec.cwd.c_str(), shim,
-                                 static_cast<rlim_t>(memory));
+        const int error =
+            become(program.c_str(), argv_pointers.data(), env_pointers.data(), spec.cwd.c_str(), shim, limits);
         (void)!::write(write.get(), &error, sizeof error);
         ::_exit(127);
     }

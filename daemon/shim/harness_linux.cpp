@@ -2,13 +2,17 @@
 #include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "daemon/process/proc_info.hpp"
 #include "daemon/shim/harness.hpp"
 
 namespace orange::shim {
@@ -25,6 +29,17 @@ int close_others_at_exec() {
 void leave_session_keyring() {
     constexpr long k_join_session_keyring = 1;  // of linux/keyctl.h; a kernel without keys has none to hide
     (void)::syscall(SYS_keyctl, k_join_session_keyring, nullptr);
+}
+
+bool is_counted_alone(const std::string& outer) {
+    constexpr int k_first[] = {5, 14};  // an earlier kernel counts all processes of the user
+    utsname kernel{};
+    int version[2] = {};
+    if (outer.empty() || ::uname(&kernel) != 0) return false;
+    if (std::sscanf(kernel.release, "%d.%d", &version[0], &version[1]) != 2) return false;
+    const bool is_old = std::ranges::lexicographical_compare(version, k_first);
+    const auto own = process::user_namespace_of(::getpid());
+    return !is_old && own && *own != outer;
 }
 
 void go_first() {

@@ -17,6 +17,10 @@ int close_others_at_exec() {
 
 void leave_session_keyring() {}
 
+bool is_counted_alone(const std::string&) {
+    return false;
+}
+
 void go_first() {}  // macOS has no such setting
 
 }  // namespace orange::shim

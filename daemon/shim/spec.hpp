@@ -35,11 +35,14 @@ struct RunSpec {
     std::string umask;  ///< octal
     std::vector<std::string> scope = {};
     std::int64_t memory_limit = 0;
+    std::int64_t processes_limit = 0;
+    std::int64_t disk_limit = 0;
     std::string inner_folder = {};
     std::string started_file = {};
     std::string token = {};
     std::string address_file = {};
     std::vector<std::string> copies = {};
+    std::string user_namespace = {};
 
     void describe(auto& v) {
         v.optional("run", run, "the run's id");
@@ -56,6 +59,8 @@ struct RunSpec {
         v.sparse("scope", scope,
                  "argv that moves the process whose pid is appended into a systemd scope of its own; absent: none");
         v.sparse("memory_limit", memory_limit, "bytes that the agent and all that it starts may use; absent: any");
+        v.sparse("processes_limit", processes_limit, "processes that the agent may be with all it starts; absent: any");
+        v.sparse("disk_limit", disk_limit, "bytes that a file which the agent writes may have; absent: any");
         v.sparse("inner_folder", inner_folder,
                  "absolute; of a run in an executor: `argv` starts another shim there, which writes started and exit");
         v.sparse("started_file", started_file, "absolute; of that other shim: where it writes that it has begun");
@@ -63,6 +68,8 @@ struct RunSpec {
         v.sparse("address_file", address_file, "absolute; of such a run: in it, the daemon says where it answers");
         v.sparse("copies", copies,
                  "absolute; of that other shim: files that it makes, unless they exist, from those of copy_in()");
+        v.sparse("user_namespace", user_namespace,
+                 "of that other shim: the daemon's; the kernel may hold a box with one of its own to processes_limit");
     }
     bool operator==(const RunSpec&) const = default;
 };

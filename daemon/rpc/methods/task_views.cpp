@@ -26,13 +26,18 @@ constexpr std::size_t k_lines_at_once = 128, k_most_events = 5'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // how long to wait for the holder of a task's lock
 
-/// Returns the use of memory and processor of the task's running agents, as far as it is known.
-std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
+/// Returns the use of memory, processor and disk of the task's running agents, as far as it is known.
+std::vector<AgentUse> uses_of(const Runner& runner, const TaskRecord& record) {
+    const auto& world = runner.world;
     std::vector<AgentUse> uses;
     for (const auto& run : record.runs) {
         if (world.launcher.liveness(run) != agents::Liveness::alive) continue;
         AgentUse use{name_text(run.role), world.launcher.use_of(run), run.memory_limit, world.launcher.is_limited(run)};
-        if (use.use || use.limit > 0) uses.push_back(std::move(use));
+        use.processes_limit = run.processes_limit;
+        use.processes_enforced = world.launcher.has_processes_limited(run, runner.agents.run_folder(record));
+        use.disk_limit = run.disk_limit;
+        use.disk = runner.disks.last_of(record.task.id);
+        if (use.use || use.limit > 0 || use.processes_limit > 0 || use.disk_limit > 0) uses.push_back(std::move(use));
     }
     return uses;
 }
@@ -70,7 +75,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     for (const auto& child : children_of(world, *record)) {
         if (child.made && !api.is_other_attempt(child.id, call)) reply.children.push_back(api.related(child));
     }
-    reply.agents = uses_of(world, *record);
+    reply.agents = uses_of(api.runner(), *record);
     for (const auto& each : api.runner().permits.of(id)) {
         const auto& request = each->request;
         reply.permits.push_back({each->number, each->role, each->harness, request.tool, request.line, request.text,
@@ -419,7 +424,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     if (const auto next = api.runner().reconciler.upcoming(record)) {
         reply.next = rpc::NextStep{next->what, next->in.count(), next->why};
     }
-    reply.agents = uses_of(api.world(), record);
+    reply.agents = uses_of(api.runner(), record);
     if (!busy && Merges::under_way(record).empty()) {
         co_await check_offered_merge(api, record, reply);
         name_each_once(reply.hints);

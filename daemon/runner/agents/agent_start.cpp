@@ -330,7 +330,10 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
 
     auto request = request_for(record, order, harness, launch);
     const auto run = request.run.run;
-    request.run.memory_limit = bytes_in(*settings_of(world_, project).memory_limit).value_or(0);
+    const auto settings = settings_of(world_, project);
+    request.run.memory_limit = bytes_in(*settings.memory_limit).value_or(0);
+    request.run.processes_limit = *settings.processes_limit;
+    request.run.disk_limit = bytes_in(*settings.disk_limit).value_or(0);
     const auto folder = run_folder(record);
     const auto long_prompt = set_long_prompt_aside(
         launch.prompt, task.executor.empty() ? folder : agents::Launcher::inner_folder(folder, run), run);

@@ -176,6 +176,11 @@ std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
     return "memory of the machine was used up" + (end.use->memory_peak > 0 ? "; " + used : std::string());
 }
 
+/// Returns why Orange ended the agent.
+std::string disk_reason(const AgentRun& run) {
+    return "it used " + size_text(run.disk_used) + " of " + size_text(run.disk_limit) + " (limits.disk)";
+}
+
 /// Removes the run from the record. A death stays noted until an agent of that role is started or released.
 void forget_run(Activities& activities, TaskRecord& record, const AgentRun& run, bool died) {
     const auto* known = record.run_of(run.role);
@@ -226,15 +231,17 @@ Awaitable<Exits::End> Exits::reap(TaskRecord& record, AgentRun run, std::vector<
     if (end.how.started_at && !run.has_begun())
         run.place->started_at = begin_of(run, *end.how.started_at, world_.clock.now());
     end.how.not_started = end.how.not_started && !run.has_begun();
-    end.out_of_memory = memory_reason(run, end.how);
+    const bool is_of_disk = run.disk_used > 0;
+    const auto why = is_of_disk ? disk_reason(run) : memory_reason(run, end.how);
+    if (!why.empty()) end.used_up = (is_of_disk ? "Orange: " : "the kernel: ") + why;
     end.age = world_.clock.now() - run.began_at();
-    end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled;
+    end.by_itself = end.how.exit_status > 0 && end.how.exit_status < k_signalled && !is_of_disk;
     end.moved_task = record.entered_at && *record.entered_at > run.spawned_at;
     end.fields = {{"role", name_text(run.role)}, {"run", run.run.value}};
     if (end.how.exit_status >= 0) end.fields["exit_status"] = std::int64_t{end.how.exit_status};
     if (!end.how.error.empty()) end.fields["error"] = end.how.error;
     if (!end.how.left.empty()) end.fields["left"] = end.how.left;
-    if (!end.out_of_memory.empty()) end.fields["out_of_memory"] = true;
+    if (!end.used_up.empty()) end.fields[is_of_disk ? "out_of_disk" : "out_of_memory"] = true;
     if (end.how.not_started) end.fields["not_started"] = true;
     if (used) add_fields(end.fields, *used);
     end.run = std::move(run);
@@ -259,7 +266,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     auto place = co_await burials_.take();
     auto end = co_await reap(record, std::move(run), std::move(left));
     end.under_way = std::move(under_way);
-    if (end.run.place) end.ended_as = end.run.place->ended_as.value_or("");
+    if (end.run.place && end.used_up.empty()) end.ended_as = end.run.place->ended_as.value_or("");
     if (!end.ended_as.empty()) {
         end.by_itself = false;
         end.fields["ended_by"] = "executor";
@@ -408,7 +415,8 @@ Awaitable<void> Exits::follow_rule(TaskRecord record, workflow::Library::Definit
         co_await advance_after(std::move(record), definition, std::move(*advance), std::move(synced), std::move(end));
     } else {
         const auto* dead = std::get_if<engine::MarkDead>(&outcome);
-        const bool is_missed = dead && !record.stopped && is_awaited(*definition, record.task, end.run.role);
+        const bool is_told = end.run.disk_used > 0 || is_awaited(*definition, record.task, end.run.role);
+        const bool is_missed = dead && !record.stopped && is_told;
         if (is_missed) {
             raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, name_text(end.run.role));
         }
@@ -425,8 +433,8 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
     const auto replace_reason = [&](const std::string& reason) {
         change_reason(outcome, [&](const std::string&) { return role + reason; });
     };
-    if (!end.out_of_memory.empty()) {
-        replace_reason(" was ended by the kernel: " + end.out_of_memory);
+    if (!end.used_up.empty()) {
+        replace_reason(" was ended by " + end.used_up);
     } else if (end.how.scope_killed) {
         replace_reason(
             " was killed from outside, with all of its processes. systemd-oomd does that if memory is short. To see "
@@ -446,7 +454,7 @@ void Exits::explain_death(const TaskRecord& record, const End& end, engine::Exit
         });
     }
     auto* crash = std::get_if<engine::Crash>(&outcome);
-    if (crash && (!end.out_of_memory.empty() || end.how.scope_killed)) crash->respawn = false;
+    if (crash && (!end.used_up.empty() || end.how.scope_killed)) crash->respawn = false;
 }
 
 void Exits::look_at_start(const TaskId& id) {

@@ -49,12 +49,12 @@ class Exits : Owner {
     struct End {
         AgentRun run;
         agents::RunEnd how;
-        bool is_lost = false;                  ///< the tmux server ended with the agent
-        bool by_itself = false;                ///< with an exit status from 1 to 127, and not by its executor
-        bool moved_task = false;               ///< the task changed its state since the agent started
-        Timestamp::duration age = {};          ///< age of the run at its end
-        std::string ended_as;                  ///< the state in which its executor ended it; empty if it did not
-        std::string out_of_memory;             ///< why the kernel ended the agent; empty if it did not
+        bool is_lost = false;          ///< the tmux server ended with the agent
+        bool by_itself = false;        ///< with an exit status from 1 to 127, and not by its executor
+        bool moved_task = false;       ///< the task changed its state since the agent started
+        Timestamp::duration age = {};  ///< age of the run at its end
+        std::string ended_as;          ///< the state in which its executor ended it; empty if it did not
+        std::string used_up;           ///< who ended the agent because of what it used, and why; empty if nobody did
         std::map<std::string, Scalar> fields;  ///< the fields of agent.exited
         std::shared_ptr<void> under_way;       ///< dropped when it is decided and saved what follows
     };

@@ -145,7 +145,7 @@ Result<std::vector<std::string>> bind_words(const World& world, const agents::Ex
 
 /// Returns the words for the limits of the project that the executor enforces.
 std::vector<std::string> limit_words(const World& world, const Task& task, const agents::Executor& executor,
-                                     std::int64_t memory) {
+                                     const AgentRun& run) {
     const auto* project = world.projects.find(task.project);
     const auto settings = project ? settings_of(world, *project) : standard_settings();
     std::vector<std::string> words;
@@ -153,9 +153,11 @@ std::vector<std::string> limit_words(const World& world, const Task& task, const
         const auto more = agents::expanded(known, {{{name, value}}, {}});
         words.insert(words.end(), more.begin(), more.end());
     };
-    if (memory > 0) add(executor.memory, "memory", agents::memory_word(memory));
+    if (run.memory_limit > 0) add(executor.memory, "memory", agents::memory_word(run.memory_limit));
     if (*settings.cpus_limit > 0) add(executor.cpus, "cpus", std::to_string(*settings.cpus_limit));
     if (*settings.time_limit > 0) add(executor.time, "time", std::to_string(*settings.time_limit));
+    if (run.processes_limit > 0) add(executor.processes, "processes", std::to_string(run.processes_limit));
+    if (run.disk_limit > 0) add(executor.disk, "disk", agents::memory_word(run.disk_limit));
     return words;
 }
 
@@ -311,11 +313,12 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
         agents::name_real_home(request.env, request.argv);
     }
     if (executor.has_own_repository) CO_TRY(world.pool.note_walled(*task.workspace));
-    values.lists["limits"] = limit_words(world, task, executor, run.memory_limit);
+    values.lists["limits"] = limit_words(world, task, executor, run);
     if (!executor.memory.empty()) run.memory_limit = 0;  // the executor enforces the limit
     RunPlace place;
     place.executor = executor.name;
     place.hides = executor.hides_files();
+    place.limits_processes = !executor.processes.empty();
     if (executor.calls_back) place.token = random_id(k_token_length);
     place.ended = executor.ended;
     place.over = executor.over;

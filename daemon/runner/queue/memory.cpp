@@ -3,16 +3,21 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/process/proc_info.hpp"
 #include "daemon/runner/attention/attention.hpp"
+#include "daemon/runner/runner.hpp"
 
 namespace orange {
 
 Awaitable<void> Memory::update(TaskId id) {
     const auto record = world_.tasks.awake(id);
     const auto runs = record ? record->runs : std::vector<AgentRun>();
+    const auto folder = record ? runner_.agents.run_folder(*record) : Path();
     for (const auto& run : runs) {
         const auto use = world_.launcher.use_of(run);
-        if (use && use->forks_refused > 0 && !run.forks_refused && !run.ending) co_await note_refused(id, run);
+        const bool is_full = co_await has_all_processes(run, folder, use);
+        if (is_full) co_await note_refused(id, run);
         const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
         if (!is_new) {
             first_seen_.erase({id, run.run});
@@ -58,6 +63,25 @@ Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {
     co_await turns_.show(record);
 }
 
+Awaitable<bool> Memory::has_all_processes(AgentRun run, Path run_folder, std::optional<GroupUse> use) {
+    if (run.forks_refused || run.ending) co_return false;
+    if (use && use->forks_refused > 0) co_return true;
+    const bool is_counted = run.processes_limit > 0 && (!use || run.own_processes_limit() == 0);
+    if (!is_counted || !world_.launcher.has_processes_limited(run, run_folder)) co_return false;
+    const auto shim = world_.launcher.inner_shim_of(run, run_folder);
+    if (!shim) co_return false;
+    constexpr std::size_t k_at_once = 50;
+    std::int64_t count = 1;  // the first process of the box
+    std::vector<std::int64_t> open = {*shim};
+    for (std::size_t i = 0; i < open.size() && count < run.processes_limit; ++i) {
+        if (i % k_at_once == k_at_once - 1) co_await async::yield();
+        count += process::threads_of(open[i]).value_or(0);
+        const auto children = process::children_of(open[i]).value_or(std::vector<std::int64_t>());
+        open.insert(open.end(), children.begin(), children.end());
+    }
+    co_return count >= run.processes_limit;
+}
+
 Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
@@ -76,9 +100,13 @@ Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
     co_await turns_.show(record);
 }
 
-bool is_unlimited(const World& world, const AgentRun& run) {
-    return run.memory_limit > 0 && world.launcher.liveness(run) == agents::Liveness::alive &&
-           !world.launcher.is_limited(run);
+std::vector<std::string> unenforced_limits(const World& world, const AgentRun& run, const Path& run_folder) {
+    std::vector<std::string> names;
+    if (world.launcher.liveness(run) != agents::Liveness::alive) return names;
+    if (run.memory_limit > 0 && !world.launcher.is_limited(run)) names.emplace_back("limits.memory");
+    const bool is_held = run.processes_limit == 0 || world.launcher.has_processes_limited(run, run_folder);
+    if (!is_held) names.emplace_back("limits.processes");
+    return names;
 }
 
 }  // namespace orange

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/runner/transitions/turns.hpp"
 
@@ -26,15 +28,18 @@ class Memory : Owner {
   private:
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
     Awaitable<void> note_refused(TaskId id, AgentRun seen);
+    /// Returns true if a run is as many processes as it may, and nobody was told. The kernel counts in control groups;
+    /// in boxes that have none, this counts.
+    Awaitable<bool> has_all_processes(AgentRun run, Path run_folder, std::optional<GroupUse> use);
 
     void forget_ended();
 
     std::map<std::pair<TaskId, RunId>, std::int64_t> first_seen_;  ///< kills that only one call has found
 };
 
-/// Returns true if the kernel does not hold a living agent to `limits.memory`.
-bool is_unlimited(const World& world, const AgentRun& run);
+/// Returns the settings of limits to which the kernel does not hold a living agent.
+std::vector<std::string> unenforced_limits(const World& world, const AgentRun& run, const Path& run_folder);
 
-inline constexpr const char* k_not_enforced = "limits.memory is not enforced here";
+inline constexpr const char* k_not_enforced = " is not enforced here";
 
 }  // namespace orange

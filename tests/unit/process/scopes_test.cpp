@@ -24,8 +24,9 @@ struct Manager {
         env["PATH"] = (dir / "bin").string() + ":" + env["PATH"];
         env["XDG_RUNTIME_DIR"] = (dir / "runtime").string();
     }
-    Result<std::vector<std::string>> words(process::RunScopes& scopes, std::int64_t memory = 0) {
-        return run(io, scopes.words("RUN123456789", memory));
+    Result<std::vector<std::string>> words(process::RunScopes& scopes, std::int64_t memory = 0,
+                                           std::int64_t processes = 0) {
+        return run(io, scopes.words("RUN123456789", memory, processes));
     }
     process::RunScopes scopes() { return {runner, env, dir / "groups"}; }
     std::size_t calls() { return split_lines(read_file(dir / "record")).size(); }
@@ -38,7 +39,7 @@ struct Manager {
 
 }  // namespace
 
-TEST_CASE("a run has a scope of its own in orange.slice, with its limit of memory") {
+TEST_CASE("a run has a scope of its own in orange.slice, with its limits of memory and processes") {
     Manager manager("exit 0\n");
     auto scopes = manager.scopes();
     const auto words = manager.words(scopes).value();
@@ -47,7 +48,8 @@ TEST_CASE("a run has a scope of its own in orange.slice, with its limit of memor
     CHECK_THAT(words, VectorContains(std::string("--scope")) && VectorContains(std::string("--slice=orange.slice")) &&
                           VectorContains(std::string("--unit=orange-run-RUN123456789.scope")) &&
                           VectorContains(std::string("--property=OOMPolicy=continue")));
-    CHECK_THAT(join(words, " "), !Holds("Memory"));
+    CHECK_THAT(join(words, " "), !Holds("Memory") && !Holds("TasksMax"));
+    CHECK_THAT(manager.words(scopes, 0, 512).value(), VectorContains(std::string("--property=TasksMax=512")));
     CHECK_THAT(manager.words(scopes, 4096).value(), VectorContains(std::string("--property=MemoryMax=4096")) &&
                                                         VectorContains(std::string("--property=MemorySwapMax=0")));
     CHECK(manager.calls() == 1);  // it is tried once
