@@ -41,7 +41,7 @@ void limit(int what, std::int64_t most) {
 /// Runs in the child, between fork and exec: system calls only. Returns the errno of a failure.
 int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim,
            const ProcessLimits& limits) {
-    if (const int error = end_with_shim()) return error;
+    if (const int error = end_with_shim(SIGKILL)) return error;
     if (::getppid() != shim) return ESRCH;  // the shim died before end_with_shim()
     if (::setpgid(0, 0) != 0) return errno;
     give_terminal_to(::getpid());

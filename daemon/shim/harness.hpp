@@ -34,8 +34,8 @@ void give_terminal_to(pid_t group);
 
 /// Functions with an implementation for each system, called between fork and exec. An int is 0 or the errno of a
 /// failure.
-int end_with_shim();         ///< lets the system, if it can, kill the agent when the shim dies
-int close_others_at_exec();  ///< every descriptor except the first three
+int end_with_shim(int signal);  ///< lets the system, if it can, send the agent a signal when the shim dies
+int close_others_at_exec();     ///< every descriptor except the first three
 /// Gives this process a keyring of its own in place of the session's, which it would share with its user's programs.
 /// Called on the far side of an executor.
 void leave_session_keyring();

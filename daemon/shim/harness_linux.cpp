@@ -17,8 +17,8 @@
 
 namespace orange::shim {
 
-int end_with_shim() {
-    return ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ? errno : 0;
+int end_with_shim(int signal) {
+    return ::prctl(PR_SET_PDEATHSIG, signal) != 0 ? errno : 0;
 }
 
 int close_others_at_exec() {

@@ -6,7 +6,7 @@
 
 namespace orange::shim {
 
-int end_with_shim() {
+int end_with_shim(int) {
     return 0;  // macOS cannot end the agent when the shim dies; the daemon finds the agent by its run id
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -252,6 +253,16 @@ void leave_terminal() {
     close_standard();
 }
 
+/// The socket that clean_up() removes, with its folder if that was made for it.
+char g_socket[PATH_MAX], g_folder[PATH_MAX];
+
+/// Handles the end of COMMAND. The kernel ends the children of this process with it.
+void clean_up(int) {
+    ::unlink(g_socket);
+    if (g_folder[0] != '\0') ::rmdir(g_folder);
+    ::_exit(0);
+}
+
 /// Runs in the child, until its parent ends.
 [[noreturn]] void run_proxy(Squid squid, int listener, int log, int report) {
     const auto opened = open(squid);
@@ -281,6 +292,10 @@ void leave_terminal() {
 Result<void> start_proxy(Squid squid, const std::filesystem::path& socket, const char* log_file) {
     const UniqueFd log(::open(log_file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!log) return io_error("opening " + std::string(log_file), errno);
+    const auto folder = socket.parent_path();
+    const bool is_own = ::mkdir(folder.c_str(), 0700) == 0;
+    std::snprintf(g_socket, sizeof g_socket, "%s", socket.c_str());
+    std::snprintf(g_folder, sizeof g_folder, "%s", is_own ? folder.c_str() : "");
     ::unlink(socket.c_str());
     TRY(const auto listener, listen_at(socket));
     int report[2];
@@ -291,7 +306,7 @@ Result<void> start_proxy(Squid squid, const std::filesystem::path& socket, const
     if (pid < 0) return io_error("starting the proxy", errno);
     if (pid == 0) {
         leave_terminal();
-        if (live_below(own)) run_proxy(std::move(squid), listener.get(), log.get(), report_write.release());
+        if (live_below(own, clean_up)) run_proxy(std::move(squid), listener.get(), log.get(), report_write.release());
         ::_exit(k_failed);
     }
     report_write.reset();

@@ -98,10 +98,11 @@ void close_standard() {
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.get(), standard);
 }
 
-bool live_below(pid_t parent) {
+bool live_below(pid_t parent, void (*at_end)(int)) {
     reset_signals();
     ::signal(SIGPIPE, SIG_IGN);
-    return end_with_shim() == 0 && ::getppid() == parent;
+    if (at_end != nullptr) ::signal(SIGTERM, at_end);
+    return end_with_shim(at_end != nullptr ? SIGTERM : SIGKILL) == 0 && ::getppid() == parent;
 }
 
 void serve(int listener, int most, const std::function<void(int)>& carry) {

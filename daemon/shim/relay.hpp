@@ -27,9 +27,9 @@ Result<UniqueFd> listen_at(const std::filesystem::path& path);
 
 /// Gives this process /dev/null in place of its first three descriptors.
 void close_standard();
-/// Gives this process default signals, and ends it with its parent if the system can. Returns false if the parent has
-/// ended before.
-bool live_below(pid_t parent);
+/// Gives this process default signals, and ends it with its parent if the system can: at once, or by `at_end`, which
+/// has to end it. Returns false if the parent has ended before.
+bool live_below(pid_t parent, void (*at_end)(int) = nullptr);
 
 /// Calls `carry` for each connection, in a process of its own; for at most `most` at a time.
 [[noreturn]] void serve(int listener, int most, const std::function<void(int client)>& carry);
