@@ -84,7 +84,8 @@ http_access deny manager
 http_access deny !web !tunnel
 )";
 /// A name may get other addresses between the permission and the connection. squid then begins the connection at
-/// an address for documentation, which no machine has, so that it fails.
+/// an address for documentation, which no machine has, so that it fails. A buffer that gets full ends an upload
+/// (squid's bug 5405).
 constexpr const char* k_settings = R"(http_access deny all
 tcp_outgoing_address 192.0.2.1 inside
 tcp_outgoing_address 2001:db8::1 inside
@@ -99,6 +100,7 @@ coredump_dir none
 shutdown_lifetime 0 seconds
 read_timeout 1 day
 client_lifetime 30 days
+client_request_buffer_max_size 64 MB
 global_internal_static off
 httpd_suppress_version_string on
 forwarded_for delete
