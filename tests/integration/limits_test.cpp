@@ -1,9 +1,15 @@
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "common/model/notice_kinds.hpp"
 #include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 #include "tests/integration/doctor.hpp"
 #include "tests/integration/sandbox.hpp"
+#include "tests/machine.hpp"
 
-/// Agents that wait for room, with the real daemon.
+/// Agents that wait for room, and agents that are held to limits of processes and disk, with the real daemon.
 namespace orange::tests {
 namespace {
 
@@ -186,6 +192,145 @@ TEST_CASE("Starts wait while a harness shows its usage limit, and everything goe
     CHECK_THAT(read_file(orange.root() / "was-limited"), Holds("[orange]"));
     CHECK(view(orange, first).notices.empty());
     CHECK(orange.history(first, "agent.notified").size() == 1);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A harness that runs a script without double quotes.
+void add_script_harness(Sandbox& orange, const std::string& name, const std::string& script) {
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses" / (name + ".yml"),
+               "name: " + name + "\nprogram: sh\nargv:\n  full: [-c, \"" + script + "\", --, \"{prompt}\"]\n");
+}
+
+std::string create_with(Sandbox& orange, const std::string& harness, const std::string& executor = {}) {
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Use it up";
+    params.harness = params.review_harness = harness;
+    params.executor = executor;
+    return orange.call(params).task.fields.id.value;
+}
+
+bool has_notice(Sandbox& orange, const std::string& id, NoticeKind kind) {
+    const auto notices = view(orange, id).notices;
+    return std::ranges::any_of(notices, [&](const auto& notice) { return notice.kind == kind; });
+}
+
+/// Starts children until it has sixty or is refused one, and writes their number to `count`. A shell ends then, so it
+/// does that in another one.
+std::string bomb(const std::string& seconds) {
+    return "(n=0; while [ $n -lt 60 ]; do sleep " + seconds + " & n=$((n+1)); echo $n >count; done) 2>/dev/null; ";
+}
+
+}  // namespace
+
+TEST_CASE("An agent that fills its worktree is ended, and told why, and no file of it is larger than its limit") {
+    Sandbox orange("poll_interval: 60\n", 0, Sandbox::Time::of_test);
+    orange.add_project("shop", 2);
+    const auto beside = orange.create("shop", "Beside demo:slow=600");
+    limit(orange, "limits.disk", "64M");
+    add_script_harness(orange, "filler",
+                       "head -c 70000000 /dev/zero >one; wc -c <one >size; rm one; head -c 40000000 /dev/zero >a; "
+                       "cp a b; echo yes >ready; exec sleep 600");
+    const auto id = create_with(orange, "filler");
+    orange.eventually("it has filled its worktree", [&] { return fs::exists(orange.worktree(id) / "ready"); });
+    CHECK(read_file(orange.worktree(id) / "size") == std::to_string(64 << 20) + "\n");
+    const auto other = orange.run_of(beside, "worker").at("pid");
+    for (int polls = 0; polls < 20 && !has_notice(orange, id, NoticeKind::agent_crashed); ++polls) {
+        orange.pass_with_poll(std::chrono::seconds(61));
+    }
+    const auto task = view(orange, id);
+    REQUIRE(has_notice(orange, id, NoticeKind::agent_crashed));
+    CHECK_THAT(task.notices.front().text, Tells("limits.disk") && Holds("64 MiB"));
+    CHECK(task.worker == "dead");
+    CHECK(orange.history(id, "agent.crashed").back().at("out_of_disk") == true);
+    CHECK(orange.history(id, "agent.respawned").empty());
+    CHECK(orange.run_of(beside, "worker").at("pid") == other);
+    CHECK(view(orange, beside).worker == "alive");
+}
+
+TEST_CASE("A fork bomb in bwrap is held and told while others work, and a cancel ends all of it", "[user-namespaces]") {
+    constexpr int k_most = 40;
+    const bool is_held = ::geteuid() != 0;  // the kernel holds nobody to it who is root, and Orange says so
+    Sandbox orange("poll_interval: 1\n");
+    orange.add_project("shop", 3);
+    limit(orange, "limits.processes", k_most);
+    const auto seconds = "6000" + std::to_string(::getpid());
+    add_script_harness(orange, "bomb", bomb(seconds) + "exec sleep " + seconds);
+    const auto running = [&] {
+        const auto all = orange.run({"ps", "-eo", "args"});
+        int count = 0;
+        for (auto at = all.find("sleep " + seconds); at != std::string::npos;
+             at = all.find("sleep " + seconds, at + 1)) {
+            if (at == 0 || all[at - 1] == '\n') ++count;
+        }
+        return count;
+    };
+    const auto id = create_with(orange, "bomb", "bwrap");
+    if (is_held) {
+        orange.eventually("it is told", [&] { return has_notice(orange, id, NoticeKind::out_of_processes); });
+        CHECK(running() < k_most);
+        CHECK(running() > k_most / 2);
+    } else {
+        orange.eventually("it has all of them", [&] { return running() == 61; });
+        CHECK_FALSE(has_notice(orange, id, NoticeKind::out_of_processes));
+    }
+    const auto other = orange.create("shop", "Beside");
+    orange.wait_for_status(other, "reviewing");
+    rpc::TaskShow show;
+    show.id = id;
+    const auto shown = orange.call(show);
+    CHECK(shown.task.worker == "alive");
+    REQUIRE(shown.agents.size() == 1);
+    CHECK(shown.agents.front().processes_limit == k_most);
+    CHECK(shown.agents.front().processes_enforced == is_held);
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    orange.eventually("all of it has ended", [&] { return running() == 0; });
+}
+
+/// As root it runs the box as somebody else, with a copy of the shim: the build tree need not be open to everybody.
+TEST_CASE("In a box of its own, an agent's processes are held to their limit by the kernel", "[user-namespaces]") {
+    Sandbox orange;
+    const testing::TemporaryFolder folder;
+    fs::permissions(folder.path(), fs::perms::all);
+    const auto shim = folder / "orange-agent", spec = folder / "spec.json";
+    fs::copy_file(program("orange-agent"), shim);
+    fs::permissions(shim, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+    const auto started_with = [&](int limit) {
+        Json json = {{"run", "RUN123456789"},
+                     {"argv", {"/bin/sh", "-c", bomb("600")}},
+                     {"env", {{"PATH", "/usr/bin:/bin"}}},
+                     {"cwd", folder.path().string()},
+                     {"exit_file", (folder / "exit").string()},
+                     {"started_file", (folder / "started").string()},
+                     {"processes_limit", limit},
+                     {"user_namespace", fs::read_symlink("/proc/self/ns/user").string()}};
+        write_file(spec, json.dump());
+        fs::permissions(spec, fs::perms::owner_all | fs::perms::others_read);
+        std::vector<std::string> words;
+        if (::geteuid() == 0) words = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+        const auto bwrap = fs::canonical(tools() + "/bwrap").string(), place = folder.path().string();
+        for (const std::string& word :
+             {bwrap, std::string("--die-with-parent"), std::string("--unshare-user"), std::string("--unshare-pid"),
+              std::string("--ro-bind"), std::string("/"), std::string("/"), std::string("--dev"), std::string("/dev"),
+              std::string("--proc"), std::string("/proc"), std::string("--bind"), place, place, std::string("--"),
+              shim.string(), std::string("--inner"), spec.string()}) {
+            words.push_back(word);
+        }
+        const auto ran = orange.try_run(words, "/");
+        INFO(ran.err);
+        CHECK(fs::exists(folder / "exit"));
+        return std::stoi("0" + read_file(folder / "count"));
+    };
+    CHECK(started_with(0) == 60);
+    const int held = started_with(30);
+    CHECK(held < 30);
+    CHECK(held > 15);
 }
 
 }  // namespace orange::tests

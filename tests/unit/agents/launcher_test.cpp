@@ -395,6 +395,39 @@ TEST_CASE("a run is held to its limit only if the kernel says so") {
     CHECK_FALSE(world.launcher.use_of(world.run));
 }
 
+TEST_CASE("a run is held to its limit of processes by its group, or by an executor that has words for it") {
+    GroupWorld world;
+    const auto is_held = [&] { return world.launcher.has_processes_limited(world.run, world.folder); };
+    test::write_file(world.group / "pids.max", "512\n");
+    CHECK_FALSE(is_held());
+    world.run.processes_limit = 512;
+    CHECK(is_held());
+    CHECK(world.run.own_processes_limit() == 512);
+    world.run.processes_limit = 513;
+    CHECK_FALSE(is_held());
+    world.run.place = RunPlace{.executor = "box", .stop = {}, .probe = {}, .queued = {}};
+    CHECK_FALSE(is_held());
+    world.run.place->limits_processes = true;
+    CHECK(is_held());
+    CHECK(world.run.own_processes_limit() == 0);
+}
+
+TEST_CASE("the shim on the far side is found by its command line alone") {
+    LauncherWorld world;
+    const auto folder = Launcher::inner_folder(world.folder, RunId{"RUN123456789"});
+    const auto spec = (folder / k_inner_spec).string();
+    AgentRun run = world.request().run;
+    const auto found = [&](std::vector<std::string> argv) {
+        run.pid = world.processes.start(std::move(argv));
+        return world.launcher.inner_shim_of(run, world.folder) == run.pid;
+    };
+    CHECK_FALSE(found({"orange-agent", k_inner_option, spec}));  // it has no executor
+    run.place = RunPlace{.executor = "box", .stop = {}, .probe = {}, .queued = {}};
+    CHECK(found({"orange-agent", k_inner_option, spec}));
+    CHECK_FALSE(found({"bwrap", "--", "orange-agent", k_inner_option, spec}));
+    CHECK_FALSE(found({"orange-agent", k_inner_option, "/other"}));
+}
+
 TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten", "[slow]") {
     LauncherWorld world;
     const auto run = world.started();
@@ -495,6 +528,27 @@ TEST_CASE("the far side tells how its own run ended, and nothing that only this 
     CHECK(end.exit_status == 137);
     CHECK_FALSE(end.not_started);
     CHECK_FALSE(end.use);
+}
+
+TEST_CASE("the shim on the far side gets the limits, and that of processes only if its executor has no words for it") {
+    LauncherWorld world;
+    auto request = world.request();
+    request.run.processes_limit = 512;
+    request.run.disk_limit = 4096;
+    request.run.place = RunPlace{.executor = "box", .stop = {}, .probe = {}, .queued = {}};
+    request.around = {"box", "{inner}"};
+    const auto inner = [&] {
+        world.go(world.launcher.start(request, world.folder)).value();
+        const auto file = Launcher::inner_folder(world.folder, request.run.run) / k_inner_spec;
+        return spec_from_text(world.files.files.at(file)).value();
+    };
+    const auto own = inner();
+    CHECK(own.processes_limit == 512);
+    CHECK(own.disk_limit == 4096);
+    CHECK(own.user_namespace == process::user_namespace_of(::getpid()));
+    request.run.place->limits_processes = true;
+    CHECK(inner().processes_limit == 0);
+    CHECK(inner().disk_limit == 4096);
 }
 
 TEST_CASE("a start in an executor that fails leaves no folder for the far side") {

@@ -81,7 +81,11 @@ TEST_CASE_METHOD(Patient, "agents without control groups are in order, until the
     auto shop = *house().world().projects.find("shop");
     set_setting(shop.settings, "limits.memory", "12G").value();
     house().world().projects.put(shop).value();
-    CHECK_THAT(said("memory"), Catch::StartsWith("warning ") && Tells("limits.memory"));
+    CHECK_THAT(said("memory"), Catch::StartsWith("warning ") && Tells("limits.memory") && !Holds("limits.processes"));
+    set_setting(shop.settings, "limits.memory", "0").value();
+    set_setting(shop.settings, "limits.processes", "512").value();
+    house().world().projects.put(shop).value();
+    CHECK_THAT(said("memory"), Holds("warning ") && Tells("limits.processes"));
 }
 
 TEST_CASE_METHOD(Patient, "a home on a network disk is a warning that says where it should be") {

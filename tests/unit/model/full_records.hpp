@@ -148,7 +148,10 @@ inline TaskRecord full_record() {
     run.spawned_at = k_full_time;
     run.memory_limit = 1LL << 33;
     run.oom_kills = 2;
+    run.processes_limit = 512;
     run.forks_refused = true;
+    run.disk_limit = 1LL << 34;
+    run.disk_used = 1LL << 35;
     run.place = RunPlace{"slurm",     {"scancel", "-n", "orange-run1"},
                          {"squeue"},  {"PENDING"},
                          k_full_time, k_full_time,
@@ -156,7 +159,11 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
+<<<<<<< HEAD
     run.place->network = "api.example.org";
+=======
+    run.place->limits_processes = true;
+>>>>>>> abe98d7d (tests: Limits of processes and disk, and what the documentation says of them)
     run.usage =
         RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
@@ -197,6 +204,7 @@ inline TaskRecord full_record() {
     record.near_told = "5000000 40000000 2026-11-21";
     record.forked = ForkedWork{TaskId{"9c1dcDeFgHiJkLmNoPqR2"}, "0123456789abcdef", "fedcba9876543210",
                                record.sessions.front(), RunId{"run1"}};
+    record.disk_over = 1LL << 35;
     record.reviews = {{"Review", "0123456789abcdef abcd"}};
     record.comment_step = 4;
     record.permits_asked = 3;

@@ -79,6 +79,26 @@ TEST_CASE("A limit of memory is a size, of which 0 is none") {
     }
 }
 
+TEST_CASE("A limit of processes is none, or a number with which an agent can work") {
+    CHECK(with("limits.processes", "20").processes_limit == 20);
+    CHECK(with("limits.processes", 1'000'000).processes_limit == 1'000'000);
+    CHECK(with("limits.processes", 0).processes_limit == 0);
+    CHECK(effective({}, {}).processes_limit == 0);
+    for (const Json& value : {Json(1), Json("19"), Json(1'000'001), Json(-1), Json("many"), Json("20G"), Json(true)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("limits.processes", value), Tells("20"));
+    }
+}
+
+TEST_CASE("A limit of the disk is a size, of which 0 is none") {
+    CHECK(bytes_in(*with("limits.disk", "20G").disk_limit) == std::int64_t{20} << 30);
+    CHECK(bytes_in(*effective({}, {}).disk_limit) == 0);
+    for (const Json& value : {Json("20"), Json("63M"), Json("1000T"), Json(20)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("limits.disk", value), Tells("12G"));
+    }
+}
+
 TEST_CASE("A budget is a number of tokens, of which 0 is none") {
     CHECK(with("budget.task", "3M").budget_task == "3M");
     CHECK(with("budget.day", "1.5M").budget_day == "1.5M");

@@ -51,6 +51,10 @@ TEST_CASE("a limit is believed only if the kernel has it for that very group") {
     write_file(dir / "memory.max", "max\n");
     CHECK_FALSE(process::is_limited_to(dir.path, k_limit));
     CHECK_FALSE(process::is_limited_to(dir.path, 0));
+    CHECK_FALSE(process::is_limited_to(dir.path, 512, process::k_most_processes));
+    write_file(dir / "pids.max", "512\n");
+    CHECK(process::is_limited_to(dir.path, 512, process::k_most_processes));
+    CHECK_FALSE(process::is_limited_to(dir.path, 512));
 }
 
 TEST_CASE("a group is ended as a whole, and a missing one has no processes") {

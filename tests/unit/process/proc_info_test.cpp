@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,37 @@ TEST_CASE("what the kernel tells of this process") {
     CHECK(process::start_time(self).value() > 0);
     const auto all = process::all_pids();
     CHECK(std::count(all.begin(), all.end(), self) == 1);
+}
+
+TEST_CASE("threads count, and a zombie counts until its parent has waited for it") {
+    const auto self = ::getpid();
+    const auto before = process::threads_of(self).value();
+    std::atomic<bool> goes_on = true;
+    std::thread thread([&] {
+        while (goes_on) ::usleep(1'000);
+    });
+    CHECK(process::threads_of(self) == before + 1);
+    goes_on = false;
+    thread.join();
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    CHECK(eventually([&] { return !process::start_time(child); }));
+    CHECK(process::threads_of(child) == 1);
+    ::waitpid(child, nullptr, 0);
+    CHECK_FALSE(process::threads_of(child));
+}
+
+TEST_CASE("the limit of processes of a process is known, unless the kernel does not hold it to one") {
+    const auto self = ::getpid();
+    rlimit limit{};
+    REQUIRE(::getrlimit(RLIMIT_NPROC, &limit) == 0);
+    const auto held = ::geteuid() != 0 && limit.rlim_cur != RLIM_INFINITY
+                          ? std::optional(static_cast<std::int64_t>(limit.rlim_cur))
+                          : std::nullopt;
+    CHECK(process::processes_limit_of(self) == held);
+    CHECK(process::user_namespace_of(self)->starts_with("user:["));
+    CHECK_FALSE(process::processes_limit_of(-1));
+    CHECK_FALSE(process::user_namespace_of(-1));
 }
 
 TEST_CASE("a name with blanks and parentheses does not confuse the fields") {

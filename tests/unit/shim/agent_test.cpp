@@ -1,4 +1,6 @@
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -71,6 +73,27 @@ TEST_CASE_METHOD(Fixture, "without a control group the limit of memory holds for
     spec.memory_limit = std::int64_t{512} << 20;
     CHECK(run_shim(spec).out == "524288\n524288\n");
     CHECK_FALSE(exit_record().use);
+}
+
+TEST_CASE_METHOD(Fixture, "no file of an agent grows beyond the limit of its disk") {
+    auto spec = script("cd \"$OUT\"; head -c 3000000 /dev/zero >big; echo $?; wc -c <big; head -c 9 /dev/zero | wc -c");
+    spec.disk_limit = std::int64_t{1} << 20;
+    CHECK(run_shim(spec).out == "153\n1048576\n9\n");  // SIGXFSZ
+}
+
+TEST_CASE_METHOD(Fixture, "an agent is held to its limit of processes only where that counts nothing but its box") {
+    const auto own = process::user_namespace_of(::getpid()).value();
+    auto spec = script("sed -n 's/^Max processes  *\\([0-9a-z]*\\).*/\\1/p' /proc/self/limits");
+    const auto usual = run_shim(spec).out;
+    rlimit most{};
+    REQUIRE(::getrlimit(RLIMIT_NPROC, &most) == 0);
+    const auto limit = std::min<rlim_t>(most.rlim_max, 60'123) - 1;
+    spec.processes_limit = static_cast<std::int64_t>(limit);
+    CHECK(run_shim(spec).out == usual);  // no executor
+    spec.user_namespace = own;
+    CHECK(run_shim(spec).out == usual);  // an executor with the namespace of the daemon
+    spec.user_namespace = "user:[1]";
+    CHECK(run_shim(spec).out == std::to_string(limit) + "\n");
 }
 
 TEST_CASE_METHOD(Fixture, "an agent whose scope is refused starts without one, and says nothing of it in its window") {

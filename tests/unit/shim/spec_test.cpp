@@ -21,6 +21,9 @@ TEST_CASE("a spec comes back as it was written") {
     spec.umask = "0022";
     spec.scope = {"systemd-run", "--", "orange-agent", "--join"};
     spec.memory_limit = 1LL << 33;
+    spec.processes_limit = 512;
+    spec.disk_limit = 1LL << 34;
+    spec.user_namespace = "user:[4026531837]";
     spec.token = "t0";
     spec.address_file = "/d";
     CHECK(spec_from_text(spec_text(spec)).value() == spec);

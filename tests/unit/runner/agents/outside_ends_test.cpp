@@ -1,5 +1,10 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "daemon/process/proc_info.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
 #include "tests/catch.hpp"
@@ -158,6 +163,46 @@ TEST_CASE("an agent whose processes are as many as they may be is told once, and
     CHECK_FALSE(text_of(world, id, NoticeKind::out_of_processes).empty());
     CHECK(world.events(id, "agent.out_of_processes").size() == 1);
     CHECK(world.record(id).task.crash_count() == 0);
+}
+
+TEST_CASE("in a box without a control group, an agent's processes and their threads are counted") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    constexpr int k_limit = 20;
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const pid_t shim = ::fork();
+    if (shim == 0) {  // with the children it is one less than the limit, and the box has another process
+        for (int i = 0; i < k_limit - 2 && ::fork() != 0; ++i) {
+        }
+        (void)!::write(ready[1], "x", 1);
+        for (;;) ::pause();
+    }
+    const auto look = [&] { world.house().go(world.house().runner().memory.update(id)); };
+    set(world, id, [&](TaskRecord& record) {
+        auto& run = record.runs.at(0);
+        const auto folder = agents::Launcher::inner_folder(world.house().control().run_folder(record), run.run);
+        const std::string spec = folder / k_inner_spec;
+        world.outside.processes.alive[shim] = {run.start_time, {"orange-agent", k_inner_option, spec}};
+        run.pid = shim;
+        run.place = in_box();
+        run.place->limits_processes = true;
+        run.processes_limit = k_limit;
+    });
+    char each = 0;
+    for (int i = 0; i < k_limit - 1; ++i) REQUIRE(::read(ready[0], &each, 1) == 1);
+    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_limit + 1; });
+    look();
+    CHECK(text_of(world, id, NoticeKind::out_of_processes).empty());
+    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_limit; });
+    look();
+    CHECK_FALSE(text_of(world, id, NoticeKind::out_of_processes).empty());
+    look();
+    CHECK(world.events(id, "agent.out_of_processes").size() == 1);
+    for (const auto child : process::children_of(shim).value()) ::kill(static_cast<pid_t>(child), SIGKILL);
+    ::kill(shim, SIGKILL);
+    ::waitpid(shim, nullptr, 0);
+    for (const int end : ready) ::close(end);
 }
 
 TEST_CASE("of an agent that died of memory itself nothing is remembered") {
