@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include "client/commands/files.hpp"
 #include "client/commands/harness.hpp"
 #include "client/commands/interrupts.hpp"
+#include "client/commands/listener.hpp"
 #include "client/commands/scratch_repository.hpp"
 #include "client/commands/walls.hpp"
 #include "client/connection/child.hpp"
@@ -51,8 +53,6 @@ constexpr seconds k_limit_stands{3}, k_question_stands{10};
 constexpr milliseconds k_pause{200};
 constexpr int k_window_lines = 15;
 
-enum class Verdict { pass, fail, unknown };
-
 /// The observations of one trial.
 struct Life {
     rpc::TaskShow::Reply last;
@@ -64,6 +64,10 @@ struct Life {
     const std::string& status() const { return last.task.fields.status; }
     /// Returns true if the program ended before its work was done.
     bool ended() const { return (status() == "planning" || status() == "working") && last.task.worker == "dead"; }
+    /// Returns true if an agent, perhaps the reviewer, could not be started.
+    bool has_failed() const {
+        return std::ranges::find(last.task.notices, NoticeKind::start_failed, &Notice::kind) != last.task.notices.end();
+    }
     bool planned() const {
         const auto body = "\n" + last.body;
         return body.find("\n## Plan") != std::string::npos || body.find("\n## Handoff") != std::string::npos;
@@ -143,7 +147,7 @@ std::string part_of_config(const std::string& text) {
     for (const auto line : split_lines(text)) {
         const bool key = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
         const auto is = [&](std::string_view name) { return line.starts_with(name); };
-        if (key) taken = is("env:") || is("detach_key:") || is("cluster_address:");
+        if (key) taken = is("env:") || is("detach_key:") || is("cluster_address:") || is("image:");
         if (taken) out += std::string(line) + "\n";
     }
     return out + "notify: off\n";
@@ -219,10 +223,12 @@ class Trial {
         judge_start();
         judge_place();
         judge_walls();
+        judge_limits();
         if (life_.did()) {
             step("prompt", Verdict::pass, "it does what its prompt says");
             for (const auto& each : k_work) judge(each);
             judge_end_of_work();
+            if (is_walled_) judge_repository();
         } else {
             step("prompt", Verdict::fail,
                  life_.busy.empty() ? "nothing came of its prompt" : "it worked, but not on what its prompt says",
@@ -290,6 +296,7 @@ class Trial {
         const auto lines = output::wrapped(text, std::string(9, ' '), outer_.style.width);
         output::put_now(outer_.style.paint(word, look) + lines.substr(word.size()));
     }
+    void step(const Finding& found) { step(found.step, found.verdict, found.detail, found.change); }
     /// Returns the keys to look at. In the trial of an executor, the definition of the agent is not what is tried.
     std::string keys(const std::string& of_harness) const { return options_.executor.empty() ? of_harness : "run"; }
     void judge(const TrialStep& each) {
@@ -325,9 +332,11 @@ class Trial {
         add.name = "scratch";
         add.pool_size = 1;
         TRY(inner_.call(add));
+        TRY(const auto words, limit_project());
         rpc::TaskCreate create;
         create.project = "scratch";
-        create.summary = std::string(k_summary) + (options_.executor.empty() ? "" : " demo:walls");
+        create.summary = k_summary;
+        if (!words.empty()) create.context = words;
         create.harness = options_.name;
         create.review_harness = options_.permissions == "reduced" ? options_.name : "demo";  // which has only full
         create.workflow = "default";
@@ -358,6 +367,14 @@ class Trial {
         show.name = options_.executor;
         TRY(const auto reply, inner_.call(show));
         separates_ = reply.executor.separates;
+        limits_ = reply.executor.limits;
+        is_walled_ = !reply.inside.empty();
+        no_list_ = reply.no_list.value_or("");
+        if (reply.executor.limits_network) {
+            for (auto& port : ports_) {
+                TRY(port, Listener::open());
+            }
+        }
         runs_checks_outside_ = reply.checks == "outside";
         const auto& problem = reply.executor.problem;
         step("check", problem ? Verdict::fail : Verdict::pass, problem.value_or("it can be used here"),
@@ -365,11 +382,32 @@ class Trial {
         return !problem;
     }
 
+    /// Sets limits for the agents of the project. Returns the words that have the demo agent try them, and the walls.
+    Result<std::string> limit_project() {
+        if (options_.executor.empty()) return std::string();
+        std::string words = is_walled_ ? "demo:walls demo:trap" : "demo:walls";
+        rpc::ProjectUpdate update;
+        update.name = "scratch";
+        for (const auto& each : k_tried_limits) {
+            words += " demo:" + std::string(each.name) + "=" + std::to_string(each.tried);
+            update.settings["limits." + std::string(each.name)] =
+                std::to_string(each.limit) + (each.unit > 1 ? "M" : "");
+        }
+        if (ports_[0]) {
+            update.settings["network"] = no_list_.empty() ? "127.0.0.1:" + std::to_string(ports_[0]->port()) : "none";
+            constexpr const char* k_words[] = {" demo:listed=", " demo:unlisted=", " demo:direct="};
+            for (int i = 0; i < 3; ++i) words += k_words[i] + std::to_string(ports_[i]->port());
+        }
+        TRY(inner_.call(update));
+        return words;
+    }
+
     /// Judges what the definition claims to separate. A wall that it does not claim, and that holds, is shown, too.
     void judge_walls() {
         if (options_.executor.empty()) return;
-        const auto seen = text_of_file(fs::path(life_.last.task.worktree) / k_walls_file).value_or("");
-        for (const auto& wall : walls_of(separates_, seen, home_)) {
+        for (const auto& wall : walls_of(separates_, walls_seen(), home_)) {
+            if (wall.name == "network" && ports_[0] && wall.holds.value_or(false))
+                continue;  // judge_limits() tells more
             if (!wall.holds) {
                 step(wall.name, Verdict::unknown, "Orange cannot try this");
             } else if (*wall.holds) {
@@ -381,6 +419,52 @@ class Trial {
                 step(wall.name, Verdict::fail, "not separated", "separates, run");
             }
         }
+    }
+
+    std::string walls_seen() const {
+        return text_of_file(fs::path(life_.last.task.worktree) / k_walls_file).value_or("");
+    }
+
+    /// Judges the limits of limit_project().
+    void judge_limits() {
+        if (options_.executor.empty()) return;
+        const auto seen = walls_seen();
+        if (ports_[0]) {
+            const ReachedPorts reached{ports_[0]->was_reached(), ports_[1]->was_reached(), ports_[2]->was_reached()};
+            step(network_finding(no_list_.empty(), reached, seen));
+            if (!no_list_.empty()) step("network list", Verdict::unknown, no_list_);
+        }
+        for (const auto& each : k_tried_limits) {
+            const bool is_claimed = std::ranges::find(limits_, each.name) != limits_.end();
+            step(limit_finding(each, is_claimed, seen));
+        }
+    }
+
+    /// Judges what a person finds of an agent that has a git repository of its own: its commit in the project's
+    /// repository, and in its folder nothing that git would run.
+    void judge_repository() {
+        const auto& branch = life_.last.task.fields.branch;
+        const auto committed =
+            repository_.git({"cat-file", "-e", "refs/heads/" + branch + ":orange-demo/" + id_ + ".md"});
+        step(committed ? Finding{"fetch", Verdict::pass, "its commit is in the project's repository, on " + branch}
+                       : Finding{"fetch", Verdict::fail, committed.error().message, "inside, run"});
+        const auto mark = home_ / "orange-demo-ran";
+        std::error_code ignored;
+        fs::remove(mark, ignored);  // a wall that shows this folder lets the agent's own git leave it
+        const auto status = repository_.git({"-C", life_.last.task.worktree, "status", "--branch", "--porcelain"});
+        const auto line = status ? std::string(first_line(*status)) + "..." : status.error().message;
+        const bool has_trap = walls_seen().find("\ntrap set\n") != std::string::npos;
+        Finding found{"git status", Verdict::pass, "in its folder, your git says its branch"};
+        if (fs::exists(mark, ignored)) {
+            found = {found.step, Verdict::fail, "in its folder, your git runs a program of the agent's", "run, inside"};
+        } else if (!line.starts_with("## " + branch + "...")) {
+            found = {found.step, Verdict::fail, "in its folder, your git does not say its branch: " + line, "run"};
+        } else if (has_trap) {
+            found.detail += ", and runs nothing that the agent has set";
+        } else {
+            found = {found.step, Verdict::unknown, found.detail + ". The demo agent set nothing that it could run"};
+        }
+        step(found);
     }
 
     /// Judges if Orange saw that the agent had begun, and says in which place.
@@ -413,6 +497,9 @@ class Trial {
         show.id = id_;
         show.changes = changes;
         TRY(life_.last, inner_.call(show));
+        for (auto& port : ports_) {
+            if (port) port->answer();
+        }
         life_.asks.clear();
         life_.limited.clear();
         if (const auto& now = life_.last.task.worker_activity) {
@@ -437,7 +524,7 @@ class Trial {
     /// Returns true if later looks will not show more of the agent's work.
     bool is_enough() {
         const auto now = steady_clock::now();
-        const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended();
+        const bool stands = !life_.asks.empty() || !life_.limited.empty() || life_.ended() || life_.has_failed();
         if (!stands) stuck_since_ = now;
         const bool is_person_there = !outer_.json && output::is_interactive();
         if (!life_.asks.empty() && is_person_there && !std::exchange(question_said_, true)) {
@@ -719,7 +806,10 @@ class Trial {
     std::string id_, short_id_, window_;
     rpc::HarnessView program_;
     std::string trust_hint_;
-    std::vector<std::string> separates_;  ///< of the executor
+    std::vector<std::string> separates_, limits_;   ///< of the executor
+    std::string no_list_;                           ///< why its network cannot be limited to a list; empty: it can be
+    std::array<std::optional<Listener>, 3> ports_;  ///< as ReachedPorts; nothing if its network cannot be limited
+    bool is_walled_ = false;                        ///< its agents have a git repository of their own
     bool runs_checks_outside_ = false;
     bool can_ask_ = false;  ///< its program asks for what it may not do, and Orange answers
     bool failed_ = false, tried_ = true, oneshot_ = false, question_said_ = false;

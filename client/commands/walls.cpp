@@ -1,6 +1,7 @@
 #include "client/commands/walls.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "client/commands/files.hpp"
 #include "common/base/text.hpp"
@@ -38,6 +39,40 @@ std::vector<Wall> walls_of(const std::vector<std::string>& separates, std::strin
         if (wall.is_claimed || wall.holds.value_or(false)) walls.push_back(std::move(wall));
     }
     return walls;
+}
+
+Finding network_finding(bool is_list, const ReachedPorts& reached, std::string_view seen) {
+    Finding found{"network", Verdict::fail, {}, "without_network, run"};
+    if (reached.direct) {
+        found.detail = "it reached a port of this machine without the proxy";
+    } else if (reached.unlisted) {
+        found.detail = "it reached a port of this machine that it may not reach";
+    } else if (reached.listed && !is_list) {
+        found.detail = "it reached a port of this machine, although `network` was none";
+    } else if (seen_of(seen, "http").empty()) {
+        found = {"network", Verdict::unknown, "the demo agent did not try it, for which it needs a git with HTTP"};
+    } else if (is_list && !reached.listed) {
+        found.detail = "it did not reach the one place of its list: " + seen_of(seen, "listed");
+    } else {
+        found = {"network", Verdict::pass,
+                 is_list ? "a list of one place: that one is reached, others are not" : "none: nothing is reached"};
+    }
+    return found;
+}
+
+Finding limit_finding(const TriedLimit& tried, bool is_claimed, std::string_view seen) {
+    const std::string setting = "limits." + std::string(tried.name);
+    const auto said = seen_of(seen, tried.seen);
+    std::int64_t amount = 0;
+    const bool is_said = std::from_chars(said.data(), said.data() + said.size(), amount).ec == std::errc();
+    if (!is_said) return {setting, Verdict::unknown, "the demo agent did not try it"};
+    const auto limit = tried.limit * tried.unit;
+    const bool is_disk = tried.unit > 1;
+    const auto text = is_disk ? "a file of " + size_text(amount) : std::to_string(amount) + " processes at once";
+    if (amount > limit && is_claimed) return {setting, Verdict::fail, "it had " + text, setting + ", run"};
+    if (amount > limit) return {setting, Verdict::unknown, "not enforced here: it had " + text};
+    if (amount < limit / 2) return {setting, Verdict::unknown, "something else has limited it to " + text};
+    return {setting, Verdict::pass, "held: no more than " + text + (is_disk ? ". The sum of files is not tried" : "")};
 }
 
 }  // namespace orange::commands
