@@ -509,6 +509,8 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     CHECK(list[1].at("name") == "box");
     CHECK(list[1].at("installed") == true);
     CHECK(list[1].at("separates") == Json::array({"memory"}));
+    CHECK_FALSE(list[1].contains("limits"));
+    CHECK_FALSE(list[1].contains("limits_network"));
     CHECK(list[2].at("name") == "bwrap");
     CHECK(list[4].at("name") == "local");
     CHECK(list[4].at("projects") == Json::array({"shop"}));
@@ -535,6 +537,27 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     CHECK(unusable.status == 1);
     CHECK_THAT(unusable.out, !Holds("orange executor test"));
     CHECK_THAT(failed.out, !Holds("argv"));
+}
+
+TEST_CASE("orange executor test fails an executor that claims limits and a network, and keeps its agents to neither") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    // Takes its own words away, and those that lead to the proxy: the agent has the network of this machine.
+    define(orange, "leaky",
+           "run: [sh, -c, \"shift 2; if [ \\\"$2\\\" = --through ]; then shift 4; fi; exec \\\"$@\\\"\", sh, "
+           "\"{network}\", \"{limits}\", \"{inner}\"]\n"
+           "without_network: [--no-network]\nlimits: {processes: [\"--processes={processes}\"]}\n");
+    const auto shown = Json::parse(orange.orange({"--json", "executor", "show", "leaky"}, repo).out);
+    CHECK(shown.at("executor").at("limits") == Json::array({"processes"}));
+    CHECK(shown.at("executor").at("limits_network") == true);
+    const auto tested = orange.orange({"--json", "executor", "test", "leaky"}, repo);
+    INFO(tested.out + tested.err);
+    CHECK(tested.status == 1);
+    std::vector<std::string> failed;
+    for (const auto& step : Json::parse(tested.out).at("steps")) {
+        if (step.at("result") == "FAIL") failed.push_back(step.at("step").get<std::string>());
+    }
+    CHECK(failed == std::vector<std::string>{"network", "limits.processes"});
 }
 
 TEST_CASE("doctor tries the executors that projects use") {
