@@ -505,7 +505,7 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     define(orange, "ill", "check: [\"false\"]\nrun: [env, \"{inner}\"]\n");
     define(orange, "bad", "run: [\"false\", \"{inner}\"]\n");
     const auto list = Json::parse(orange.orange({"--json", "executor", "list"}, repo).out).at("executors");
-    REQUIRE(list.size() == 6);
+    REQUIRE(list.size() == 7);
     CHECK(list[1].at("name") == "box");
     CHECK(list[1].at("installed") == true);
     CHECK(list[1].at("separates") == Json::array({"memory"}));
@@ -514,8 +514,9 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     CHECK(list[2].at("name") == "bwrap");
     CHECK(list[4].at("name") == "local");
     CHECK(list[4].at("projects") == Json::array({"shop"}));
-    CHECK(list[5].at("name") == "slurm");
-    CHECK(list[5].at("installed") == false);  // whatever this machine has
+    CHECK(list[5].at("name") == "podman");
+    CHECK(list[6].at("name") == "slurm");
+    CHECK(list[6].at("installed") == false);  // whatever this machine has
     const auto id = orange.create("shop", "Here", true);
     const auto shown = Json::parse(orange.orange({"--json", "executor", "show", "box", "--task", id}, repo).out);
     CHECK(shown.at("run") == Json::array({"env", "BOX=" + id, "{inner}"}));

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "common/base/base64.hpp"
@@ -15,12 +16,41 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/integration/sandbox.hpp"
 
-/// The executor bwrap with the real bubblewrap: an agent works in it as anywhere, and reaches nothing of what
-/// docs/security.md says that it hides.
+/// An executor with its real program: an agent works in it as anywhere, and reaches nothing of what docs/security.md
+/// says that it hides. The executor is bwrap, or podman if ORANGE_TEST_WALL is podman and ORANGE_TEST_IMAGE names an
+/// image, as tests/campaigns/podman sets them.
 namespace orange::tests {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : value;
+}
+
+bool is_podman() {
+    return variable("ORANGE_TEST_WALL") == "podman";
+}
+
+std::string wall() {
+    return is_podman() ? "podman" : "bwrap";
+}
+
+/// Returns the options with which it has no network.
+std::string closed() {
+    return is_podman() ? "--network=none" : "--unshare-net";
+}
+
+/// Returns a config.yml with these variables and those that podman needs: HOME, where it looks otherwise, is each
+/// test's.
+std::string config_with(const std::string& variables = {}) {
+    auto env = variables;
+    for (const char* name : {"CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "XDG_RUNTIME_DIR"}) {
+        if (is_podman()) env += (env.empty() ? "" : ", ") + std::string(name) + ": '" + variable(name) + "'";
+    }
+    return "env: {" + env + "}\n" + (is_podman() ? "image: '" + variable("ORANGE_TEST_IMAGE") + "'\n" : "");
+}
 
 /// The port of a server of the user's on this machine.
 struct Listener {
@@ -89,7 +119,7 @@ all() {
         git commit -q -a -m more || echo 'cannot work on a new name'
     try network nc -z -w 5 127.0.0.1 "$PORT"
     echo thief >>"$HOME/notes"
-    echo thief >>"$REPO/README.md"
+    try readme sh -c 'echo thief >>"$REPO/README.md"' >/dev/null
 }
 all >found.tmp 2>&1
 mv found.tmp found
@@ -192,7 +222,7 @@ sleep 600
 /// A user with keys, another task, and an agent that is a thief.
 class Scene {
   public:
-    Sandbox orange{"env: {GH_TOKEN: secret}\n"};
+    Sandbox orange{config_with("GH_TOKEN: secret")};
     std::string id;  ///< of the thief's task
 
     explicit Scene(const char* thief = k_thief) {
@@ -290,19 +320,21 @@ TEST_CASE("An agent in bwrap works, and reaches nothing that the wall hides, and
         scene.orange.git({"config", "--global", "commit.gpgSign", what}, scene.orange.root());
     };
     sign("true");  // the wall hides the key
-    CHECK(scene.steal("bwrap") == std::vector<std::string>{"network"});
+    // In podman, the network is there, and the loopback is the container's own.
+    const auto reached = is_podman() ? std::vector<std::string>() : std::vector<std::string>{"network"};
+    CHECK(scene.steal(wall()) == reached);
     sign("false");
     CHECK(scene.main() == main);
     CHECK(scene.readme() == readme);
     CHECK(scene.notes() == "mine\n");
-    CHECK(scene.orange.fields(scene.id).at("executor") == "bwrap");
+    CHECK(scene.orange.fields(scene.id).at("executor") == wall());
     rpc::TaskShow show;
     show.id = scene.id;
     show.changes = true;
     scene.orange.eventually("its commits are taken over",
                             [&] { return scene.orange.call(show).changes->commits == 2; });
 
-    CHECK(scene.steal("bwrap", "--unshare-net").empty());
+    CHECK(scene.steal(wall(), closed()).empty());
 
     // The attacks are real ones.
     CHECK(scene.steal("local") == k_all);
@@ -342,7 +374,7 @@ TEST_CASE("What an agent in bwrap leaves for the git of the daemon runs nothing 
         orange.call(cancel);
         return worktree;
     };
-    CHECK(scene.steal("bwrap").empty());
+    CHECK(scene.steal(wall()).empty());
     const auto worktree = end();
     CHECK(marks().empty());
     CHECK(refs() == before);
@@ -374,7 +406,7 @@ TEST_CASE("A symbolic ref that an agent in bwrap puts in the place of its branch
     auto& orange = scene.orange;
     orange.git({"branch", "release"}, scene.repo());
     const auto before = scene.commit_of("release");
-    scene.steal("bwrap");
+    scene.steal(wall());
     rpc::TaskMerge merge;
     merge.id = scene.id;
     merge.force = true;
@@ -395,7 +427,7 @@ TEST_CASE("Checks of several tasks run behind the wall of the one among them tha
     orange.git({"add", "plain"}, tree);
     orange.git({"commit", "-q", "-m", "plain"}, tree);
     orange.git({"worktree", "remove", "--force", tree.string()}, scene.repo());
-    CHECK(scene.steal("bwrap").empty());
+    CHECK(scene.steal(wall()).empty());
     orange.wait_for_status(scene.id, "reviewing");
     rpc::TaskCreate create;
     create.project = "shop";
@@ -426,7 +458,7 @@ TEST_CASE("What an agent in bwrap commits is checked behind its wall, and object
     const std::string check = "/bin/sh check";
     REQUIRE(orange.orange({"project", "update", "shop", "--check", check}).status == 0);
     const auto mark = orange.root() / "mark", key = orange.root() / "mark-key";
-    CHECK(scene.steal("bwrap").empty());
+    CHECK(scene.steal(wall()).empty());
     orange.wait_for_status(scene.id, "reviewing");
     CHECK_FALSE(fs::exists(key));  // the checks have run
     CHECK(orange.history(scene.id, "checks.passed").size() == 1);
@@ -444,8 +476,8 @@ TEST_CASE("What an agent in bwrap commits is checked behind its wall, and object
     CHECK(orange.git({"for-each-ref", "refs/orange/" + scene.id + "/own"}, scene.repo()).empty());
 
     // The attacks are real ones. A human may decide that checks run outside, and is told.
-    auto open = read_file(fs::path(ORANGE_SOURCE_DIR) / "executors/bwrap.yml");
-    open.replace(open.find("name: bwrap"), 11, "name: open\nchecks: outside");
+    auto open = read_file(fs::path(ORANGE_SOURCE_DIR) / "executors" / (wall() + ".yml"));
+    open.replace(open.find("name: "), ("name: " + wall()).size(), "name: open\nchecks: outside");
     fs::create_directories(orange.home() / "executors");
     write_file(orange.home() / "executors/open.yml", open);
     for (const char* executor : {"open", "local"}) {
@@ -465,7 +497,7 @@ TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it t
     auto& orange = scene.orange;
     orange.git({"tag", "v1"}, scene.repo());
     orange.git({"update-ref", "refs/remotes/origin/main", "HEAD"}, scene.repo());
-    CHECK(scene.steal("bwrap").empty());
+    CHECK(scene.steal(wall()).empty());
     // A mount point can be replaced where it is none, as in this process, and in one that the agent starts.
     const auto worktree = orange.worktree(scene.id);
     fs::rename(worktree / ".git", worktree / "x");
@@ -482,13 +514,13 @@ TEST_CASE("What an agent in bwrap replaces in its worktree is put back, and it t
 
 TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a long path, and its verdict is attested",
           "[user-namespaces]") {
-    Sandbox orange({}, 130);
+    Sandbox orange(config_with(), 130);
     orange.add_project("shop");
     rpc::TaskCreate create;
     create.project = "shop";
     create.summary = "Walled demo:fail-once";
-    create.executor = "bwrap";
-    create.executor_options = "--unshare-net";
+    create.executor = wall();
+    create.executor_options = closed();
     create.name_branch = true;
     const auto task = orange.call(create).task.fields;
     CHECK(task.branch == "walled-demo-fail-once");
@@ -508,12 +540,12 @@ TEST_CASE("The demo agent plays its whole life in bwrap, below a home with a lon
 
 TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes on behind the wall",
           "[user-namespaces]") {
-    Sandbox orange;
+    Sandbox orange(config_with());
     orange.add_project("shop");
     rpc::TaskCreate create;
     create.project = "shop";
     create.summary = "Killed demo:slow=600";
-    create.executor = "bwrap";
+    create.executor = wall();
     const auto id = orange.call(create).task.fields.id.value;
     const auto run = orange.run_of(id, "worker");
     const auto is_begun = [&] { return !orange.history(id, "agent.begun").empty(); };
@@ -529,14 +561,40 @@ TEST_CASE("When the orange-agent of a window is killed, nothing of its run goes 
     orange.eventually("nothing is left", [&] { return behind().empty(); });
 }
 
+TEST_CASE("Of a check that ignores its end at its time limit, nothing goes on behind the wall", "[user-namespaces]") {
+    Sandbox orange(config_with());
+    const auto repo = orange.add_project("shop");
+    const std::string text = "#!/bin/sh\ntrap '' TERM\necho begun\nexec sleep 600\n";
+    write_file(repo / "check", text);
+    orange.git({"add", "check"}, repo);
+    orange.git({"commit", "-q", "-m", "check"}, repo);
+    REQUIRE(
+        orange.orange({"project", "update", "shop", "--check", "/bin/sh check", "--set", "checks_timeout=5"}).status ==
+        0);
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Held demo:slow=600";
+    create.executor = wall();
+    const auto id = orange.call(create).task.fields.id.value;
+    orange.eventually("it begins", [&] { return !orange.history(id, "agent.begun").empty(); });
+    rpc::TaskCheck check;
+    check.id = id;
+    const auto checked = orange.call(check);
+    CHECK(checked.exit_status == 124);
+    CHECK_THAT(checked.output, Holds("begun"));
+    // It had the mark of the checks of this home.
+    const auto marked = "grep -lz 'ORANGE_DAEMON=" + orange.home().string() + "@checks' /proc/[0-9]*/environ";
+    orange.eventually("nothing is left", [&] { return orange.try_run({"sh", "-c", marked}).out.empty(); });
+}
+
 TEST_CASE("No agent starts behind a wall without the socket of its run", "[user-namespaces]") {
-    Sandbox orange;
+    Sandbox orange(config_with());
     orange.add_project("shop", 4);
     const auto refused = [&](const std::string& branch) {
         rpc::TaskCreate create;
         create.project = "shop";
         create.summary = "On " + branch;
-        create.executor = "bwrap";
+        create.executor = wall();
         if (!branch.empty()) create.branch = branch;
         const auto task = orange.call(create).task;
         CHECK(orange.run_of(task.fields.id.value, "worker").is_null());
@@ -556,7 +614,7 @@ TEST_CASE("No agent starts behind a wall without the socket of its run", "[user-
 
 TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of the program's own files are made",
           "[user-namespaces]") {
-    Sandbox orange;
+    Sandbox orange(config_with());
     const auto lender = orange.make_repository("lender");
     orange.git({"clone", "-q", "--shared", lender.string(), "borrower"}, orange.root());
     rpc::ProjectAdd add;
@@ -574,7 +632,7 @@ TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of
     create.project = "borrower";
     create.summary = "Borrowed";
     create.harness = "worker";
-    create.executor = "bwrap";
+    create.executor = wall();
     const auto id = orange.call(create).task.fields.id.value;
     orange.eventually("it has committed", [&] { return fs::exists(orange.worktree(id) / "found"); });
     CHECK(read_file(orange.root() / ".worker/login") == "login\n");
@@ -582,7 +640,7 @@ TEST_CASE("In bwrap, a repository that borrows objects works, and the folders of
 
 TEST_CASE("In bwrap, what an agent writes to the settings of its program ends with its run, and its login stays",
           "[user-namespaces]") {
-    Sandbox orange;
+    Sandbox orange(config_with());
     orange.add_project("shop");
     const testing::TemporaryFolder outside;
     const auto own = orange.root() / ".worker", elsewhere = outside / "worker";
@@ -634,7 +692,7 @@ sleep 600
         orange.eventually("it has written", [&] { return fs::exists(orange.worktree(id) / "all"); });
         return id;
     };
-    const auto id = write_all("bwrap");
+    const auto id = write_all(wall().c_str());
     CHECK(read_file(orange.worktree(id) / "all") == "mine\ntheirs\nmine\ntheirs\nmine\ntheirs\nlinked\ntheirs\n");
     CHECK(read_file(orange.root() / ".worker.json") == "mine\n");
     CHECK(read_file(orange.root() / "dot/theme.json") == "linked\n");
@@ -666,7 +724,7 @@ sleep 600
 }
 
 TEST_CASE("orange executor test says which walls hold, and which do not", "[user-namespaces]") {
-    Sandbox orange;
+    Sandbox orange(config_with());
     const auto repo = orange.add_project("shop");
     const auto report = [&](std::vector<std::string> words, int status) {
         words.insert(words.begin(), {"--json", "executor", "test"});
@@ -675,7 +733,7 @@ TEST_CASE("orange executor test says which walls hold, and which do not", "[user
         CHECK(tested.status == status);
         return Json::parse(tested.out);
     };
-    const auto held = report({"bwrap"}, 0);
+    const auto held = report({wall()}, 0);
     INFO(held.dump());
     for (const char* step : {"files", "processes", "network", "limits.disk", "fetch", "git status"}) {
         INFO(step);
