@@ -159,11 +159,8 @@ inline TaskRecord full_record() {
                          "token",     "TIMEOUT"};
     run.place->hides = true;
     run.place->over = {"COMPLETED"};
-<<<<<<< HEAD
     run.place->network = "api.example.org";
-=======
     run.place->limits_processes = true;
->>>>>>> abe98d7d (tests: Limits of processes and disk, and what the documentation says of them)
     run.usage =
         RunUsage{{full_usage_row()}, {"/h/0b1c.jsonl"}, k_full_time, true, true, true, UsageWindow{62, k_full_time}};
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
