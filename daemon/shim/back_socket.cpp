@@ -83,7 +83,7 @@ Result<std::string> credential(const RunSpec& spec, const std::string& payload) 
     in_write.reset();
     std::string text;
     const auto end = Steady::now() + k_munge;
-    while (wait_for(out_read.get(), POLLIN, end) && read_more(out_read.get(), text)) {
+    while (wait_until_ready(out_read.get(), POLLIN, end) && read_more(out_read.get(), text)) {
     }
     if (Steady::now() >= end) ::kill(pid, SIGKILL);
     int status = 0;
@@ -122,7 +122,7 @@ Result<UniqueFd> connect_to(const ClusterAddress& address) {
     if (!socket) return failed(errno);
     ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
     if (address.connect(socket.get()) != 0 && errno != EINPROGRESS) return failed(errno);
-    if (!wait_for(socket.get(), POLLOUT, Steady::now() + k_connect)) return failed(ETIMEDOUT);
+    if (!wait_until_ready(socket.get(), POLLOUT, Steady::now() + k_connect)) return failed(ETIMEDOUT);
     int why = 0;
     socklen_t size = sizeof why;
     ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &why, &size);
@@ -163,12 +163,12 @@ struct Greeting {
 Greeting introduce(int daemon, const Hello& hello) {
     auto line = hello.line;
     const auto end = Steady::now() + k_hello;
-    while (!line.empty() && wait_for(daemon, POLLOUT, end) && write_some(daemon, line)) {
+    while (!line.empty() && wait_until_ready(daemon, POLLOUT, end) && write_some(daemon, line)) {
     }
     std::string answer;
     bool is_open = true;
     while (is_open && answer.find('\n') == std::string::npos && answer.size() < k_longest_answer &&
-           wait_for(daemon, POLLIN, end)) {
+           wait_until_ready(daemon, POLLIN, end)) {
         is_open = read_more(daemon, answer);
     }
     const auto size = answer.find('\n');
@@ -190,11 +190,11 @@ Greeting introduce(int daemon, const Hello& hello) {
 void refuse(int client, std::string line) {
     line += "\n";
     const auto end = Steady::now() + 2s;
-    while (!line.empty() && wait_for(client, POLLOUT, end) && write_some(client, line)) {
+    while (!line.empty() && wait_until_ready(client, POLLOUT, end) && write_some(client, line)) {
     }
     ::shutdown(client, SHUT_WR);
     std::string ignored;
-    while (wait_for(client, POLLIN, end) && read_more(client, ignored)) ignored.clear();
+    while (wait_until_ready(client, POLLIN, end) && read_more(client, ignored)) ignored.clear();
 }
 
 std::string error_line(const Error& error) {

@@ -39,10 +39,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int k_usage = 2, k_failed = 126, k_not_found = 127;
+constexpr int k_wrong_words = 2, k_no_proxy = 126, k_no_command = 127;
 constexpr int k_most_proxied = 512;  ///< connections; more wait
 constexpr int k_squid_tries = 5;     ///< another program may take the port first
-constexpr auto k_patience = 10s, k_squid_pause = 1s;
+constexpr auto k_squid_patience = 10s, k_squid_pause = 1s;
 constexpr std::size_t k_most_refusals = 1000;  ///< lines of the log for each start
 constexpr std::string_view k_ready = "ready";
 
@@ -114,7 +114,7 @@ void leave_root(int config, int says) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     if (::geteuid() == 0) leave_root(config, says);
-    if (!live_below(parent)) ::_exit(k_failed);
+    if (!live_below(parent)) ::_exit(k_no_proxy);
     ::dup2(config, STDIN_FILENO);
     for (const int standard : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(says, standard);
     close_others_at_exec();
@@ -122,7 +122,7 @@ void leave_root(int config, int says) {
     const std::vector<std::string> env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
     ::execve(squid.program.c_str(), pointers_to(argv).data(), pointers_to(env).data());
     ::dprintf(STDERR_FILENO, "FATAL: %s: %s\n", squid.program.c_str(), std::strerror(errno));
-    ::_exit(k_not_found);
+    ::_exit(k_no_command);
 }
 
 Result<void> start(Squid& squid) {
@@ -157,13 +157,14 @@ std::string reason_in(std::string_view line) {
 /// Waits until a squid that was started accepts connections. Otherwise ends it.
 Result<void> await(Squid& squid, Steady::time_point end) {
     bool runs = true;
-    while (!is_ready(squid) && runs && wait_for(squid.says.get(), POLLIN, end)) {
+    while (!is_ready(squid) && runs && wait_until_ready(squid.says.get(), POLLIN, end)) {
         runs = read_more(squid.says.get(), squid.said);
     }
     if (is_ready(squid)) return {};
     ::kill(squid.pid, SIGKILL);
     ::waitpid(squid.pid, nullptr, 0);
-    std::string why = runs ? "it did not accept connections within " + std::to_string(k_patience.count()) + " s" : "";
+    std::string why =
+        runs ? "it did not accept connections within " + std::to_string(k_squid_patience.count()) + " s" : "";
     for (const auto line : split_lines(squid.said)) {
         if (why.empty()) why = reason_in(line);
     }
@@ -171,7 +172,7 @@ Result<void> await(Squid& squid, Steady::time_point end) {
 }
 
 Result<void> open(Squid& squid) {
-    const auto end = Steady::now() + k_patience;
+    const auto end = Steady::now() + k_squid_patience;
     Result<void> opened;
     for (int tries = 0; tries < k_squid_tries && Steady::now() < end; ++tries) {
         TRY(squid.port, free_port());
@@ -238,7 +239,7 @@ void follow(Squid& squid, Refusals& refusals) {
 
 /// Connects to `address`, also while squid is started again.
 void lead(int client, const sockaddr* address, socklen_t size, const std::function<UniqueFd()>& make) {
-    const auto end = Steady::now() + k_patience;
+    const auto end = Steady::now() + k_squid_patience;
     for (;;) {
         const auto server = make();
         if (::connect(server.get(), address, size) == 0) return relay(client, server.get());
@@ -278,7 +279,7 @@ void clean_up(int) {
         ::_exit(0);
     }
     (void)posix::write_all(report, opened ? k_ready : std::string_view(opened.error().message));
-    if (pid < 0) ::_exit(k_failed);
+    if (pid < 0) ::_exit(k_no_proxy);
     ::close(report);
     Refusals refusals(log);
     for (;;) {
@@ -307,7 +308,7 @@ Result<void> start_proxy(Squid squid, const std::filesystem::path& socket, const
     if (pid == 0) {
         leave_terminal();
         if (live_below(own, clean_up)) run_proxy(std::move(squid), listener.get(), log.get(), report_write.release());
-        ::_exit(k_failed);
+        ::_exit(k_no_proxy);
     }
     report_write.reset();
     std::string text;
@@ -324,7 +325,7 @@ int fail(const std::string& message, int status) {
 
 int become(char** command) {
     ::execvp(command[0], command);
-    return fail(std::string(command[0]) + ": " + std::strerror(errno), k_not_found);
+    return fail(std::string(command[0]) + ": " + std::strerror(errno), k_no_command);
 }
 
 void name_proxy() {
@@ -344,30 +345,30 @@ int run_with_proxy(char** words) {
     for (; *word != nullptr && std::string_view(*word) != "--"; ++word) {
         if (word - words >= 2) list += std::string(*word) + " ";
     }
-    if (word - words < 3 || *word == nullptr || word[1] == nullptr) return k_usage;
+    if (word - words < 3 || *word == nullptr || word[1] == nullptr) return k_wrong_words;
     auto network = network_in(list);
-    if (!network) return fail(network.error().message, k_failed);
+    if (!network) return fail(network.error().message, k_no_proxy);
     squid.places = std::move(network->places);
     const char* path = std::getenv("PATH");
     squid.program = find_squid(path == nullptr ? "" : path);
     if (squid.program.empty()) {
         return fail("a network of some places needs squid, which is not installed:\n  sudo apt-get install squid",
-                    k_failed);
+                    k_no_proxy);
     }
     const auto started = start_proxy(std::move(squid), words[0], words[1]);
-    return started ? become(word + 1) : fail(started.error().message, k_failed);
+    return started ? become(word + 1) : fail(started.error().message, k_no_proxy);
 }
 
 int run_through_proxy(char** words) {
     if (words[0] == nullptr || words[1] == nullptr || std::string_view(words[1]) != "--" || words[2] == nullptr) {
-        return k_usage;
+        return k_wrong_words;
     }
     const auto address = SocketAddress::in_folder(words[0]);
-    if (!address) return fail(address.error().message, k_failed);
+    if (!address) return fail(address.error().message, k_no_proxy);
     const auto listener = listen_on_loopback(k_proxy_port);
-    if (!listener) return fail(listener.error().message, k_failed);
+    if (!listener) return fail(listener.error().message, k_no_proxy);
     const pid_t own = ::getpid(), pid = ::fork();
-    if (pid < 0) return fail("starting the way to the proxy: " + std::string(std::strerror(errno)), k_failed);
+    if (pid < 0) return fail("starting the way to the proxy: " + std::string(std::strerror(errno)), k_no_proxy);
     if (pid == 0) {
         leave_terminal();
         const auto make = [] {
@@ -377,7 +378,7 @@ int run_through_proxy(char** words) {
         };
         const auto carry = [&](int client) { lead(client, address->get(), address->size(), make); };
         if (live_below(own)) serve(listener->get(), k_most_proxied, carry);
-        ::_exit(k_failed);
+        ::_exit(k_no_proxy);
     }
     name_proxy();
     return become(words + 2);

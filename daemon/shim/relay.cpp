@@ -60,7 +60,7 @@ short events_between(const Direction& out, const Direction& in) {
 
 }  // namespace
 
-bool wait_for(int fd, short events, Steady::time_point end) {
+bool wait_until_ready(int fd, short events, Steady::time_point end) {
     pollfd one{fd, events, 0};
     int ready = 0;
     do {

@@ -16,7 +16,7 @@ namespace orange::shim {
 using Steady = std::chrono::steady_clock;
 
 /// Waits for `events` of a descriptor. Returns false if the time is over.
-bool wait_for(int fd, short events, Steady::time_point end);
+bool wait_until_ready(int fd, short events, Steady::time_point end);
 /// Appends what can be read at once. Returns false at the end of the input.
 bool read_more(int fd, std::string& into);
 /// Writes what can be written at once. Returns false if nothing can be written any more.
