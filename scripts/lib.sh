@@ -9,7 +9,7 @@ debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libya
 # What only tests need: their libraries, each shell for which completion is tested, each language of the examples in
 # docs/protocol.md, the ssh of the tests of hosts, and the sandbox of the tests of executors. What tests/bench/run
 # compares with.
-debian_test_packages='catch2 zsh fish netcat-openbsd python3 nodejs openssh-client openssh-server bubblewrap'
+debian_test_packages='catch2 zsh fish netcat-openbsd python3 nodejs openssh-client openssh-server bubblewrap squid'
 # What scripts/lint needs, and --quick of it.
 debian_lint_quick_packages='git clang-format shellcheck'
 debian_lint_packages='git clang-format shellcheck cppcheck clang-tidy'
