@@ -68,25 +68,33 @@ bool read_some(int socket, std::string& text) {
     return got > 0;
 }
 
-/// A server of HTTP on 127.0.0.1. It answers with the request's first two lines; `/much` with much(); a POST with the
-/// hash of its body. Each connection has one request.
+/// A server of HTTP on the loopback. It answers with the request's first two lines; `/much` with much(); a POST with
+/// the hash of its body. Each connection has one request.
 class Origin {
   public:
     Origin() {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        sockaddr_in four{};
+        four.sin_family = AF_INET;
+        four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof four;
+        auto* generic = reinterpret_cast<sockaddr*>(&four);
         REQUIRE(::bind(listener_.get(), generic, size) == 0);
         REQUIRE(::listen(listener_.get(), 256) == 0);
         REQUIRE(::getsockname(listener_.get(), generic, &size) == 0);
-        port = std::to_string(ntohs(address.sin_port));
-        server_ = std::thread([this] { accept_all(); });
+        port = std::to_string(ntohs(four.sin_port));
+        // squid takes the last address that /etc/hosts has for localhost, which may be this one.
+        sockaddr_in6 six{};
+        six.sin6_family = AF_INET6;
+        six.sin6_port = four.sin_port;
+        six.sin6_addr = in6addr_loopback;
+        (void)::bind(listener_of_six_.get(), reinterpret_cast<sockaddr*>(&six), sizeof six);
+        (void)::listen(listener_of_six_.get(), 256);
+        servers_.emplace_back([this] { accept_all(listener_.get()); });
+        servers_.emplace_back([this] { accept_all(listener_of_six_.get()); });
     }
     ~Origin() {
-        ::shutdown(listener_.get(), SHUT_RDWR);
-        server_.join();
+        for (const int listener : {listener_.get(), listener_of_six_.get()}) ::shutdown(listener, SHUT_RDWR);
+        for (auto& each : servers_) each.join();
         for (const auto& client : clients_) ::shutdown(client.get(), SHUT_RDWR);
         for (auto& each : threads_) each.join();
     }
@@ -97,7 +105,7 @@ class Origin {
         return asked_;
     }
     /// As the list has it, with the addresses that its name may have.
-    std::vector<std::string> place() const { return {"localhost:" + port, "127.0.0.1:" + port, "[::1]"}; }
+    std::vector<std::string> place() const { return {"localhost:" + port, "127.0.0.1:" + port, "[::1]:9"}; }
     std::string at(const std::string& host, const std::string& path = "/") const {
         return "http://" + host + ":" + port + path;
     }
@@ -105,10 +113,11 @@ class Origin {
     std::string port;
 
   private:
-    void accept_all() {
+    void accept_all(int listener) {
         for (;;) {
-            UniqueFd client(::accept(listener_.get(), nullptr, nullptr));
+            UniqueFd client(::accept(listener, nullptr, nullptr));
             if (!client) return;
+            const std::lock_guard lock(mutex_);
             const int fd = clients_.emplace_back(std::move(client)).get();
             threads_.emplace_back([this, fd] {
                 answer(fd);
@@ -141,11 +150,11 @@ class Origin {
     }
 
     UniqueFd listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    std::list<UniqueFd> clients_;
-    std::list<std::thread> threads_;
+    UniqueFd listener_of_six_{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     std::mutex mutex_;
     std::vector<std::string> asked_;
-    std::thread server_;
+    std::list<UniqueFd> clients_;
+    std::list<std::thread> threads_, servers_;
 };
 
 std::string request(const std::string& url, const std::string& method = "GET", const std::string& head = {}) {
