@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A server of HTTP on 127.0.0.1 that has nothing, and knows what it was asked for.
+/// A server of HTTP on the loopback that has nothing, and knows what it was asked for.
 class AskedServer {
   public:
     AskedServer() {
@@ -34,11 +34,20 @@ class AskedServer {
         REQUIRE(::listen(listener_.get(), 64) == 0);
         REQUIRE(::getsockname(listener_.get(), generic, &size) == 0);
         port = std::to_string(ntohs(address.sin_port));
-        server_ = std::thread([this] { serve(); });
+        // squid takes the last address that /etc/hosts has for localhost, which may be this one.
+        sockaddr_in6 six{};
+        six.sin6_family = AF_INET6;
+        six.sin6_port = address.sin_port;
+        six.sin6_addr = in6addr_loopback;
+        (void)::bind(listener_of_six_.get(), reinterpret_cast<sockaddr*>(&six), sizeof six);
+        (void)::listen(listener_of_six_.get(), 64);
+        for (const int listener : {listener_.get(), listener_of_six_.get()}) {
+            servers_.emplace_back([this, listener] { serve(listener); });
+        }
     }
     ~AskedServer() {
-        ::shutdown(listener_.get(), SHUT_RDWR);
-        server_.join();
+        for (const int listener : {listener_.get(), listener_of_six_.get()}) ::shutdown(listener, SHUT_RDWR);
+        for (auto& each : servers_) each.join();
     }
     AskedServer(const AskedServer&) = delete;
 
@@ -55,9 +64,9 @@ class AskedServer {
     std::string port;
 
   private:
-    void serve() {
+    void serve(int listener) {
         for (;;) {
-            const UniqueFd client(::accept(listener_.get(), nullptr, nullptr));
+            const UniqueFd client(::accept(listener, nullptr, nullptr));
             if (!client) return;
             std::string head;
             char piece[4096];
@@ -76,9 +85,10 @@ class AskedServer {
     }
 
     UniqueFd listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    UniqueFd listener_of_six_{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     std::mutex mutex_;
     std::vector<std::string> asked_;
-    std::thread server_;
+    std::vector<std::thread> servers_;
 };
 
 /// Asks for one path in each of several ways. localhost is no name for a proxy, unless NO_PROXY is missing.
@@ -138,7 +148,7 @@ TEST_CASE("An agent in bwrap reaches the places of its project's list, and nothi
         return id;
     };
     SECTION("a list, with the address that its name resolves to") {
-        set_network(orange, {"localhost:" + listed.port, "127.0.0.1:" + listed.port});
+        set_network(orange, {"localhost:" + listed.port, "127.0.0.1:" + listed.port, "[::1]:9"});
         const auto id = ask();
         CHECK(listed.was_asked_for("/listed"));
         CHECK(listed.was_asked_for("/literal"));
@@ -181,7 +191,7 @@ TEST_CASE("A whole life and the project's checks behind a list reach its places 
                                                   "http://localhost:" +
                                                   listed.port + "/direct; true"}});
     orange.call(update);
-    set_network(orange, {"localhost:" + listed.port, "127.0.0.1"});
+    set_network(orange, {"localhost:" + listed.port, "127.0.0.1", "[::1]"});
     const auto id = orange.call(call_for("Walled", "demo", "bwrap")).task.fields.id.value;
     orange.wait_for_status(id, "reviewing");
     CHECK(listed.was_asked_for("/check"));
