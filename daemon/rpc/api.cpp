@@ -33,6 +33,7 @@ void Api::add_to(MethodTable& table) {
     add_file_methods(table, *this);
     add_task_wait(table, *this);
     add_task_log(table, *this);
+    add_task_search(table, *this);
     add_log_methods(table, *this);
     add_usage_methods(table, *this);
 }

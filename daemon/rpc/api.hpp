@@ -115,6 +115,10 @@ enum class CommentsOf { task, files, sections };
 Awaitable<Result<CommentsReply>> comments_at(Api& api, TaskRecord record, Call call, CommentsOf which,
                                              std::optional<Changes> changes, std::string body);
 
+/// Returns `next` of a reply with a page of tasks: the place of the last task that was looked at for it.
+std::string place_text(const store::Age& age);
+Result<std::optional<store::Age>> place_from(const std::optional<std::string>& text);
+
 /// Each of these functions adds the methods of its file in methods/ to the table.
 void add_task_create(MethodTable& table, Api& api);
 void add_task_fork(MethodTable& table, Api& api);
@@ -137,6 +141,7 @@ void add_file_methods(MethodTable& table, Api& api);
 void add_task_wait(MethodTable& table, Api& api);
 void add_task_list(MethodTable& table, Api& api);
 void add_task_log(MethodTable& table, Api& api);
+void add_task_search(MethodTable& table, Api& api);
 void add_log_methods(MethodTable& table, Api& api);
 void add_usage_methods(MethodTable& table, Api& api);
 

@@ -15,6 +15,21 @@
 
 /// Lists of tasks. Only the briefs of ended tasks are in memory (docs/architecture.md).
 namespace orange::rpc {
+
+std::string place_text(const store::Age& age) {
+    return to_rfc3339(age.created_at) + " " + age.id.value;
+}
+
+Result<std::optional<store::Age>> place_from(const std::optional<std::string>& text) {
+    if (!text || text->empty()) return std::optional<store::Age>();
+    const auto parts = split(*text, ' ');
+    const auto time = from_rfc3339(parts.front());
+    if (parts.size() != 2 || !time) {
+        return {ErrorCode::invalid_argument, "after: \"" + *text + "\" is not the `next` of a reply"};
+    }
+    return std::optional(store::Age{*time, TaskId{std::string(parts[1])}});
+}
+
 namespace {
 
 /// The number of tasks in a page of a list, besides those that have not ended; of views that are made at once; and of
@@ -148,21 +163,6 @@ TaskView view_of(Api& api, const TaskId& id) {
     return unreadable_view(api.world(), std::move(shown), record.error().message);
 }
 
-/// Returns `next` of a reply: the place of the last task that was looked at for it.
-std::string text_of(const store::Age& age) {
-    return to_rfc3339(age.created_at) + " " + age.id.value;
-}
-
-Result<std::optional<store::Age>> place_of(const std::optional<std::string>& text) {
-    if (!text || text->empty()) return std::optional<store::Age>();
-    const auto parts = split(*text, ' ');
-    const auto time = from_rfc3339(parts.front());
-    if (parts.size() != 2 || !time) {
-        return {ErrorCode::invalid_argument, "after: \"" + *text + "\" is not the `next` of a reply"};
-    }
-    return std::optional(store::Age{*time, TaskId{std::string(parts[1])}});
-}
-
 /// Adds tasks that are not `listed` to the reply until it has `most` tasks. With thousands of tasks, other calls have
 /// their turns in between. Returns the place of the last task if there are more.
 Awaitable<std::optional<store::Age>> add_others(Api& api, TaskList::Reply& reply, const Wanted& wanted,
@@ -245,7 +245,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
         CO_TRY(co_await api.select_project(wanted.project, std::nullopt));
     }
     if (!wanted.project && params.cwd) wanted.project = api.project_near(*params.cwd);
-    CO_TRY(const auto after, place_of(params.after));
+    CO_TRY(const auto after, place_from(params.after));
     TaskList::Reply reply;
     if (params.count) reply.count = 0;
     params.needs = params.needs || params.count;
@@ -262,7 +262,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params, Call call) {
     } else if (params.all || params.status) {
         const auto open = static_cast<std::int64_t>(reply.tasks.size());
         const auto last = co_await add_others(api, reply, wanted, listed, after, most);
-        if (params.after && last) reply.next = text_of(*last);
+        if (params.after && last) reply.next = place_text(*last);
         if (!params.after && reply.tasks.size() == most) {
             const auto all = co_await count_others(api, wanted, listed);
             reply.beyond_limit += std::max(std::int64_t{0}, all - (static_cast<std::int64_t>(most) - open));

@@ -5,6 +5,7 @@
 #include "common/log/tail.hpp"
 #include "common/rpc/watch_methods.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/windows.hpp"
 #include "daemon/shim/exit_record.hpp"
 
 /// `task.log`: the screens of agents' windows, of closed ones from their logs (logs/<window>-<run>.log), of open ones
@@ -19,11 +20,8 @@ std::string role_of(const std::string& window) {
     return name_text(is_worker ? Role::worker : Role::reviewer);
 }
 
-Path log_of(World& world, const TaskRecord& record, const WindowView& view) {
-    return world.tasks.folder(record) / "logs" / (view.window + "-" + view.run + ".log");
-}
+}  // namespace
 
-/// Parses "review-1-9aX….log" into window and run; nothing for another name.
 std::optional<WindowView> window_from(const std::string& file) {
     if (!file.ends_with(".log") || file.starts_with('.')) return std::nullopt;
     const auto stem = file.substr(0, file.size() - 4);
@@ -34,6 +32,12 @@ std::optional<WindowView> window_from(const std::string& file) {
     view.run = stem.substr(dash + 1);
     view.role = role_of(view.window);
     return view;
+}
+
+namespace {
+
+Path log_of(World& world, const TaskRecord& record, const WindowView& view) {
+    return world.tasks.folder(record) / "logs" / (view.window + "-" + view.run + ".log");
 }
 
 WindowView living(const AgentRun& run) {
