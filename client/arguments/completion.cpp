@@ -62,6 +62,7 @@ constexpr Values k_values[] = {
     {"", "--unset", std::nullopt, "", setting_names},
     {"", "--strategy", std::nullopt, "merge ff squash"},
     {"", "--level", std::nullopt, "debug info warn error"},
+    {"", "--in", std::nullopt, "tasks reviews logs all"},
     {"", "--permissions", std::nullopt, "full reduced"},
     {"", "--permits", std::nullopt, "window inbox"},
     {"workflow", "--format", std::nullopt, "text mermaid dot"},

@@ -6,8 +6,10 @@
 #include "client/arguments/watch.hpp"
 #include "client/commands/attempts.hpp"
 #include "client/commands/comments.hpp"
+#include "client/commands/search.hpp"
 #include "common/base/forges.hpp"
 #include "common/base/ids.hpp"
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
 namespace orange::arguments {
@@ -124,6 +126,36 @@ Action task_list(CLI::App& app) {
                     "remove; `orange show` also counts uncommitted changes. TOKENS are those of orange usage.\n") +
         k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
+}
+
+Action task_search(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskSearch params;
+        std::vector<std::string> words;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("TEXT", a->words, "The text; several words are one text. A capital letter makes it exact")
+        ->required();
+    app.add_option("--in", a->params.in,
+                   "tasks (TASK.md and history), reviews (with what reviewers said), logs (what agents said) or all")
+        ->capture_default_str();
+    text(app, "--since", a->params.since,
+         "Only what was written after this time (2026-01-02T03:04:05Z) or age (90s, 10m, 3h, 2d)");
+    text(app, "-p,--project", a->params.project, "Only this project; default: all");
+    app.add_flag("-E,--regex", a->params.regex, "TEXT is a regular expression of grep -E");
+    app.footer(
+        "Searches the texts of all tasks, also of ended ones. The task that was changed last comes first. --json "
+        "prints "
+        "one object per line.\n\n"
+        "Examples:\n"
+        "  orange search round the total\n"
+        "  orange search --in reviews --since 7d overflow\n"
+        "  orange search --regex 'time ?out' --project shop\n"
+        "  orange search -- --force");
+    return [a](Context& context) {
+        a->params.text = join(a->words, " ");
+        return commands::task_search(context, a->params);
+    };
 }
 
 Action task_tree(CLI::App& app) {
@@ -610,6 +642,7 @@ Action task_attach(CLI::App& app) {
 constexpr Command k_task_commands[] = {
     {"task", "create", "Create a task and start an agent on it", task_create},
     {"task", "list", "List the tasks of this project", task_list},
+    {"task", "search", "Search what tasks, reviews and agents have written", task_search},
     {"task", "tree", "Draw which task waits for which", task_tree},
     {"task", "show", "Show a task with its TASK.md and last events", task_show},
     {"task", "diff", "Show the changes of the task's branch, including uncommitted ones", task_diff},
