@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -234,7 +235,8 @@ class Core {
     void request_ended(Effects& effects);
     void ended_reply(Answer reply, Moment now);
     void request_search(Effects& effects);
-    void search_reply(const Request& request, Answer reply);
+    void search_reply(const Request& request, Answer reply, Effects& effects);
+    void texts_reply(const Request& request, Answer reply);
     void add_found(std::vector<Row> tasks);
     // core_refusals.cpp
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
@@ -318,7 +320,8 @@ class Core {
     std::size_t listed_ = 0;  ///< number of listed tasks in State::tasks; tasks that only the search found follow
     std::size_t found_wanted_ = k_found_at_once;
     bool more_found_ = false;
-    std::size_t ended_wanted_ = 0;  ///< 0: no ended tasks
+    std::set<std::size_t> texts_asked_;  ///< the hosts that search the texts of their tasks, or have
+    std::size_t ended_wanted_ = 0;       ///< 0: no ended tasks
     /// The number of hidden ended tasks of this machine when the last ended ones were requested.
     std::optional<std::int64_t> ended_known_;
 };

@@ -6,6 +6,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/hosts.hpp"
+#include "client/output/search.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -62,12 +63,34 @@ void Core::ended_reply(Answer reply, Moment now) {
     std::ranges::stable_sort(state_.last_ended, std::greater(), &Row::needs_since);
 }
 
-void Core::search_reply(const Request& request, Answer reply) {
+void Core::search_reply(const Request& request, Answer reply, Effects& effects) {
     if (request.params.value("search", std::string()) != state_.search) return;  // the text has changed since
     const auto found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
-    const auto is_old = [&](const Row& task) { return task.host == request.host; };
+    const auto is_old = [&](const Row& task) {
+        return task.host == request.host && !state_.found_texts.contains(task.id);
+    };
     state_.tasks.erase(std::remove_if(found, state_.tasks.end(), is_old), state_.tasks.end());
     more_found_ = more_found_ || reply.tasks.size() >= state_.active + found_wanted_;
+    add_found(rows_in(reply, request.host));
+    rebuild();
+    const bool is_any = std::ranges::any_of(state_.tasks, [&](const Row& task) { return is_found(task); });
+    if (is_any || !texts_asked_.insert(request.host).second) return;
+    rpc::TaskSearch texts;
+    texts.text = state_.search;
+    texts.project = state_.project;
+    if (!state_.project && !state_.shown_project.empty()) texts.project = state_.shown_project;
+    texts.views = true;
+    add_request(effects, request_of(texts, Purpose::texts), request.host);
+}
+
+/// Takes the tasks of one page: a longer text finds less, and `orange search` shows all.
+void Core::texts_reply(const Request& request, Answer reply) {
+    const auto found = typed<rpc::TaskSearch::Reply>(reply.json);
+    if (!found || request.params.value("text", std::string()) != state_.search) return;
+    state_.texts_searched = true;
+    for (const auto& hit : found->hits) {
+        state_.found_texts.try_emplace(hit.task, output::place_of(hit) + ": " + hit.text);
+    }
     add_found(rows_in(reply, request.host));
     rebuild();
 }

@@ -46,6 +46,7 @@ bool Core::is_shown(const Row& task) const {
 }
 
 bool Core::is_found(const Row& task) const {
+    if (state_.found_texts.contains(task.id)) return true;
     const auto host = task.host == 0 ? std::string() : state_.hosts[task.host - 1U].name;
     return std::ranges::any_of(
         std::initializer_list<const std::string*>{&task.branch, &task.summary, &task.id, &task.project, &host},

@@ -367,7 +367,10 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             if (answer) ended_reply(std::move(*answer), now);
             break;
         case Purpose::search:
-            if (answer) search_reply(request, std::move(*answer));
+            if (answer) search_reply(request, std::move(*answer), effects);
+            break;
+        case Purpose::texts:
+            if (answer) texts_reply(request, std::move(*answer));
             break;
         case Purpose::projects:
             projects_reply(reply, now);

@@ -163,6 +163,9 @@ void Core::search_for(const std::string& text, Moment now) {
     search_due_.reset();
     found_wanted_ = k_found_at_once;
     more_found_ = false;
+    texts_asked_.clear();
+    state_.found_texts.clear();
+    state_.texts_searched = false;
     state_.tasks.resize(listed_);  // drop the results of an earlier search
     if (!text.empty()) search_due_ = now.steady + k_search_rests;
     rebuild();

@@ -27,7 +27,8 @@ std::string nothing_found(const State& state) {
                         : state.filter == Filter::needs ? "task that needs you"
                         : state.filter == Filter::ended ? "ended task"
                                                         : "task";
-    return std::string("No ") + which + " has \"" + clean(state.search) + "\" in its branch, summary, id or project.";
+    return std::string("No ") + which + " has \"" + clean(state.search) + "\" in its branch, summary, id or project" +
+           (state.texts_searched ? ", and no task in its texts." : ".");
 }
 
 void add_project_hints(Lines& lines, const State& state, std::size_t width) {
@@ -49,6 +50,7 @@ Lines hints(const State& state, std::size_t width) {
         if (state.link.state == Link::State::up) add_hint(lines, "", "Reading the tasks …", width);
         return lines;
     }
+    if (!state.found_texts.empty()) return lines;  // found_in_texts() says it
     if (!state.search.empty()) {
         add_hint(lines, "", nothing_found(state), width);
         add_hint(lines, "Esc", "shows all again", width);
@@ -95,6 +97,23 @@ Lines ended_today(const State& state, std::size_t width, std::size_t room, Times
     return lines;
 }
 
+/// Returns the lines of tasks' texts in which the search has found its text.
+Lines found_in_texts(const State& state, std::size_t width) {
+    Lines lines;
+    add_hint(
+        lines, "",
+        "No task has \"" + clean(state.search) + "\" in its branch, summary, id or project. In their texts:", width);
+    for (const auto& task : state.tasks) {
+        const auto text = state.found_texts.find(task.id);
+        if (text == state.found_texts.end()) continue;
+        const auto id = clean(task.short_id);
+        const auto used = 4 + columns(id);
+        lines.push_back(
+            Line("  ").add(id, k_bold).add("  " + cut(clean(text->second), width > used ? width - used : 0)));
+    }
+    return lines;
+}
+
 }  // namespace
 
 Lines lines_below(const State& state, std::size_t width, std::size_t room, Timestamp now) {
@@ -106,6 +125,7 @@ Lines lines_below(const State& state, std::size_t width, std::size_t room, Times
     };
     const bool is_empty = std::ranges::all_of(state.items, &Item::heading);
     if (is_empty) add(hints(state, std::min(width, k_readable)));
+    if (!state.found_texts.empty()) add(found_in_texts(state, width));
     const bool is_calm = needing_count(state) == 0 && state.filter == Filter::active && state.search.empty();
     if (is_calm && lines.size() < room) add(ended_today(state, width, room - lines.size() - 1, now));
     if (lines.size() > room) lines.resize(room);

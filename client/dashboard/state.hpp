@@ -39,6 +39,7 @@ enum class Purpose {
     subscribe,
     list,
     search,
+    texts,
     ended,
     projects,
     workspaces,
@@ -303,6 +304,9 @@ struct State {
     // The person's view.
     Filter filter = Filter::active;
     std::string search;
+    /// The tasks that only their texts made match the search, each with the place and the line.
+    std::map<std::string, std::string> found_texts;
+    bool texts_searched = false;
     std::string selected;
     std::set<std::string> marked;
     std::vector<Item> items;
