@@ -231,9 +231,9 @@ class KeyTable {
 
     /// What a key has sent that changes a task. What is asked for the row that was selected before may go out with it.
     static std::vector<std::string> changes(const Stage::Pressed& pressed) {
-        static const std::set<std::string> reads = {"task.list",    "task.peek",  "task.log",
-                                                    "task.why",     "task.show",  "task.diff",
-                                                    "task.preview", "usage.show", "events.subscribe"};
+        static const std::set<std::string> reads = {"task.list",  "task.peek",       "task.log",     "task.why",
+                                                    "task.show",  "task.diff",       "task.preview", "task.search",
+                                                    "usage.show", "events.subscribe"};
         auto sent = pressed.requests;
         std::erase_if(sent, [](const std::string& method) { return reads.contains(method); });
         return sent;

@@ -97,8 +97,9 @@ all() {
     try other-screen orange task peek "$other"
     try other-log orange task log "$other"
     try other-history orange task history "$other"
-    try other-summary sh -c 'orange task list --json | grep -q Another'
+    try other-summary sh -c '{ orange task list --json; orange search Another; } | grep -q Another'
     try found-by-words sh -c 'orange task list --search Another --all --json | grep -q "$0"' "$other"
+    orange search --json Steal | grep -q "$ORANGE_TASK" || echo 'cannot search'
     try daemon-log sh -c 'orange log | grep -q project.add'
     try daemon-status orange daemon status
     try tmux tmux -S "$ORANGE_HOME/tmux.sock" list-sessions

@@ -1,6 +1,7 @@
 // Rows, sections, filters and the selection.
 #include "common/base/text.hpp"
 #include "common/model/notice_kinds.hpp"
+#include "common/rpc/search_methods.hpp"
 #include "tests/unit/dashboard/desk.hpp"
 
 using namespace orange;
@@ -617,6 +618,61 @@ TEST_CASE("The search finds ended tasks that were not fetched, and keeps them wh
     CHECK(desk.core.state().selected == "8KKD1111");
     desk.press("Esc");
     CHECK_THAT(desk.screen(), !Holds("Summary of 8KKD1111") && Holds("Summary of 9LLE0000"));
+}
+
+TEST_CASE("If nothing in the list matches, the search finds what stands in the texts of tasks, and says so") {
+    Desk desk({running("7JJC0000")});
+    desk.press("/");
+    desk.type("zebra");
+    desk.pass(std::chrono::milliseconds(200));
+    CHECK_FALSE(desk.has_sent(Purpose::texts));
+    desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    const auto asked = desk.last(Purpose::texts).params;
+    CHECK(asked.at("text") == "zebra");
+    rpc::TaskSearch::Reply found;
+    rpc::SearchHit hit;
+    hit.kind = "task";
+    hit.section = "Review";
+    for (const auto* id : {"7JJC0000", "8KKD0000"}) {
+        hit.task = id;
+        hit.text = std::string("the zebra of ") + id;
+        found.hits.push_back(hit);
+    }
+    found.tasks = {running("7JJC0000"), ended("8KKD0000")};
+    desk.answer(Purpose::texts, written(found));
+    CHECK(desk.core.state().selected == "7JJC0000");
+    CHECK_THAT(desk.screen(), Holds("ENDED 1") && Holds("the zebra of 7JJC0000") && Holds("the zebra of 8KKD0000"));
+    desk.list({running("7JJC0000")}, 1);  // what the list asks again is not asked of the texts
+    desk.pass(std::chrono::milliseconds(1));
+    desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    CHECK_FALSE(desk.has_sent(Purpose::texts));
+    CHECK_THAT(desk.screen(), Holds("the zebra of 8KKD0000"));
+    desk.press("Esc");
+    desk.press("Esc");
+    CHECK_THAT(desk.screen(), !Holds("the zebra"));
+}
+
+TEST_CASE("The texts of tasks are not searched if the list has what is looked for, or the text has changed") {
+    Desk desk({running("7JJC0000")});
+    desk.press("/");
+    desk.type("7j");
+    desk.pass(std::chrono::milliseconds(200));
+    desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    CHECK_FALSE(desk.has_sent(Purpose::texts));
+    desk.type("x");
+    desk.pass(std::chrono::milliseconds(200));
+    desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    CHECK(desk.has_sent(Purpose::texts));
+    desk.type("y");
+    rpc::TaskSearch::Reply found;
+    found.hits.emplace_back().task = "7JJC0000";
+    desk.answer(Purpose::texts, written(found));
+    CHECK(desk.core.state().found_texts.empty());
+    desk.pass(std::chrono::milliseconds(200));
+    desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    desk.answer(Purpose::texts, written(rpc::TaskSearch::Reply{}));
+    CHECK(desk.core.state().texts_searched);
+    CHECK(desk.core.state().items.empty());
 }
 
 TEST_CASE("What an earlier search has found is not shown for the next one") {
