@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/model/json.hpp"
+#include "daemon/store/history_chain.hpp"
 
 namespace orange::store {
 namespace {
@@ -21,6 +22,7 @@ Result<void> HistoryReader::fill() {
         from_ = 0;
         return {};
     }
+    if (read_ == 0) is_torn_ = piece->bytes.back() != '\n';
     if (buffer_.size() > k_longest) buffer_.clear();
     buffer_.insert(0, piece->bytes);
     unsearched_ = piece->bytes.size();
@@ -53,6 +55,7 @@ std::optional<HistoryEvent> event_from_line(std::string_view line) {
     if (!json) return std::nullopt;
     auto event = event_from_json(*json);
     if (!event) return std::nullopt;
+    event->fields.erase(k_prev);
     return std::move(*event);
 }
 

@@ -24,6 +24,8 @@ class HistoryReader {
     /// Returns the line before the last returned one, without its line end; empty lines are skipped. Nothing at the
     /// beginning of the file, or if there is no such file.
     Result<std::optional<std::string>> next_line();
+    /// Returns true if the line that was returned first has no line end.
+    bool is_torn() const { return is_torn_; }
     /// Returns the number of bytes that were read.
     std::uintmax_t read() const { return read_; }
 
@@ -34,11 +36,12 @@ class HistoryReader {
     Path file_;
     std::optional<std::uintmax_t> from_;  ///< offset of the oldest byte that was read; unset: nothing was read
     std::uintmax_t read_ = 0;
+    bool is_torn_ = false;
     std::string buffer_;          ///< bytes that were read and not returned yet
     std::size_t unsearched_ = 0;  ///< the number of its first bytes that were not searched for a line end
 };
 
-/// Returns the event of a line; nothing if the line is no event.
+/// Returns the event of a line, without `prev` (history_chain.hpp); nothing if the line is no event.
 std::optional<HistoryEvent> event_from_line(std::string_view line);
 
 }  // namespace orange::store

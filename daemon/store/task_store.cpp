@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
+#include "daemon/store/history_chain.hpp"
 #include "daemon/store/task_file.hpp"
 #include "daemon/store/task_folder.hpp"
 
@@ -39,6 +41,14 @@ void remove_from(Sets& sets, const Key& key, const Value& value) {
 std::uintmax_t size_of(FileSystem& files, const Path& file) {
     const auto facts = files.facts_of(file);
     return facts ? facts->size : 0;
+}
+
+/// Returns the hash of the last event of a history, of which `line` is the last line; without one, the chain's start.
+Result<std::string> head_of(HistoryReader& reader, std::optional<std::string> line, const TaskId& id) {
+    while (line && !event_from_line(*line) && reader.read() < k_history_end) {
+        TRY(line, reader.next_line());
+    }
+    return line && event_from_line(*line) ? sha256(*line) : chain_start(id);
 }
 
 }  // namespace
@@ -325,31 +335,35 @@ Result<void> TaskStore::remove(const TaskId& id) {
     return {};
 }
 
-Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std::function<Timestamp()>& now) {
+/// `head` is the hash of the file's last event. If it is empty, it is read from the file. It is then that of the event
+/// that was written here, if there is one.
+Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const TaskId& id,
+                                                    const std::function<Timestamp()>& now, std::string& head) {
     std::optional<HistoryEvent> nothing;
-    const auto end = files_.read_before(file, std::nullopt, 1);
-    if (!end && end.error().code == ErrorCode::not_found) return nothing;
-    if (!end) return end.error();
-    if (end->bytes.empty() || end->bytes == "\n") return nothing;
     HistoryReader reader(files_, file);
-    TRY(const auto line, reader.next_line());
-    const auto tail = line.value_or("");
+    TRY(auto line, reader.next_line());
+    const auto tail = reader.is_torn() ? line.value_or("") : "";
+    if (head.empty()) {
+        TRY(head, head_of(reader, std::move(line), id));
+    }
+    if (tail.empty()) return nothing;
     if (event_from_line(tail)) {  // only the line end is missing
         TRY(files_.append(file, "\n"));
         return nothing;
     }
     TRY(files_.append(file.string() + ".torn", tail + "\n"));
-    const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
-    const auto told = dump(to_json(event)) + "\n";
+    const HistoryEvent event{k_repaired, now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
+    const auto told = chained_line(event, head);
     Result<void> done;
-    if (end->from < k_rewritten) {
+    if (size_of(files_, file) <= k_rewritten) {
         TRY(const auto content, files_.read(file));
         const auto start = content.rfind('\n') == std::string::npos ? 0 : content.rfind('\n') + 1;
-        done = files_.replace(file, content.substr(0, start) + told);
+        done = files_.replace(file, content.substr(0, start) + told + "\n");
     } else {
-        done = files_.append(file, "\n" + told);
+        done = files_.append(file, "\n" + told + "\n");
     }
     if (!done) return done.error();
+    head = sha256(told);
     return std::optional(event);
 }
 
@@ -358,9 +372,12 @@ Result<std::optional<HistoryEvent>> TaskStore::repair_history(const TaskId& id, 
     if (!task) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path file = folder(*task) / k_history;
     const auto known = known_history_.find(file.string());
-    if (known != known_history_.end() && known->second == size_of(files_, file)) return std::optional<HistoryEvent>{};
-    auto mended = mend(file, now);
-    if (mended) known_history_[file.string()] = size_of(files_, file);
+    if (known != known_history_.end() && known->second.size == size_of(files_, file)) {
+        return std::optional<HistoryEvent>{};
+    }
+    auto head = chain_head(id);
+    auto mended = mend(file, id, now, head);
+    if (mended) known_history_[file.string()] = {size_of(files_, file), std::move(head)};
     if (mended && *mended) histories_.note(id, (*mended)->timestamp);
     return mended;
 }
@@ -369,13 +386,20 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
     TRY(repair_history(id, [&] { return event.timestamp; }));
     const Path file = folder(*brief(id)) / k_history;
     histories_.note(id, event.timestamp);
-    auto appended = files_.append(file, dump(to_json(event)) + "\n");
+    const auto line = chained_line(event, chain_head(id));
+    auto appended = files_.append(file, line + "\n");
     if (appended) {
-        known_history_[file.string()] = size_of(files_, file);
+        known_history_[file.string()] = {size_of(files_, file), sha256(line)};
     } else {
         known_history_.erase(file.string());  // look at its end again before the next one
     }
     return appended;
+}
+
+std::string TaskStore::chain_head(const TaskId& id) const {
+    const auto* task = brief(id);
+    const auto known = task ? known_history_.find((folder(*task) / k_history).string()) : known_history_.end();
+    return known == known_history_.end() ? std::string() : known->second.head;
 }
 
 HistoryReader TaskStore::read_history(const TaskId& id) const {

@@ -160,12 +160,16 @@ class TaskStore {
     /// is not rewritten, it stays as an unreadable line. Returns the event history.repaired, already written, at the
     /// time that `now` returns; nothing if the file was intact.
     Result<std::optional<HistoryEvent>> repair_history(const TaskId& id, const std::function<Timestamp()>& now);
-    /// Appends an event to history.jsonl and syncs it; repairs the file first.
+    /// Appends an event to history.jsonl and syncs it; repairs the file first. Its line names the hash of the event
+    /// before it (history_chain.hpp). This hash is kept in memory: what another program does to the end of the file
+    /// meanwhile breaks the chain.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
     /// Returns the last `count` readable events in the last 4 MiB, oldest first.
     Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
     /// Returns a reader for events further back, or for a single one. If there is no such task, the reader is empty.
     HistoryReader read_history(const TaskId& id) const;
+    /// Returns the hash of the last line that this daemon has written or repaired; empty if there was none.
+    std::string chain_head(const TaskId& id) const;
     /// Returns the times of the last writes. For a file that was changed from outside since load(), it is an earlier
     /// time. The histories that tidy_next() has not reached yet are missing.
     const HistoryTimes& histories() const { return histories_; }
@@ -238,7 +242,14 @@ class TaskStore {
     Result<TaskRecord> record_from(const Result<std::string>& state, const std::string& project,
                                    const std::string& id) const;
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
-    Result<std::optional<HistoryEvent>> mend(const Path& file, const std::function<Timestamp()>& now);
+    /// A history whose end was checked: its size at that time, since another program may write to it later, and the
+    /// hash of its last event, which the next line names.
+    struct HistoryEnd {
+        std::uintmax_t size = 0;
+        std::string head;
+    };
+    Result<std::optional<HistoryEvent>> mend(const Path& file, const TaskId& id, const std::function<Timestamp()>& now,
+                                             std::string& head);
 
     FileSystem& files_;
     Path root_;
@@ -258,9 +269,8 @@ class TaskStore {
     std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
     HistoryTimes histories_;
-    std::optional<Age> tidied_;  ///< tidy_next() has come to here, newest first
-    /// History files whose end was checked, with their size at that time: another program may write to a file later.
-    std::map<std::string, std::uintmax_t> known_history_;
+    std::optional<Age> tidied_;                        ///< tidy_next() has come to here, newest first
+    std::map<std::string, HistoryEnd> known_history_;  ///< by file
     std::vector<Unreadable> unreadable_;
     bool has_failed_to_load_ = false;
     /// By project: the last change of its folder that load_new() has seen.
