@@ -9,13 +9,21 @@ Action task_history(CLI::App& app) {
     struct Arguments {
         rpc::TaskHistory params;
         bool follow = false;
+        bool verify = false;
     };
     auto a = std::make_shared<Arguments>();
     id(app, a->params.id);
-    app.add_option("-n,--lines", a->params.limit, "Show only the last N events; 0 shows all")
-        ->check(between(0, 1'000'000));
-    app.add_flag("-f,--follow", a->follow, "Show new events until Ctrl-C");
-    return [a](Context& context) { return commands::task_history(context, a->params, a->follow); };
+    auto* lines = app.add_option("-n,--lines", a->params.limit, "Show only the last N events; 0 shows all")
+                      ->check(between(0, 1'000'000));
+    auto* follow = app.add_flag("-f,--follow", a->follow, "Show new events until Ctrl-C");
+    app.add_flag("--verify", a->verify, "Check that no line of history.jsonl was changed, removed, put in or moved")
+        ->excludes(lines)
+        ->excludes(follow);
+    app.footer("--verify exits with 1 if the chain of the lines does not hold.");
+    return [a](Context& context) {
+        return a->verify ? commands::verify_history(context, a->params)
+                         : commands::task_history(context, a->params, a->follow);
+    };
 }
 
 Action task_wait(CLI::App& app) {

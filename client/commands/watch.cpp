@@ -97,6 +97,19 @@ Status task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     });
 }
 
+Status verify_history(Context& context, const rpc::TaskHistory& selected) {
+    rpc::TaskVerify params;
+    static_cast<rpc::TaskSelector&>(params) = selected;
+    complete_with_cwd(context, params, params.id.has_value());
+    TRY(const auto report, context.call(params));
+    if (context.json) {
+        put_json(written(report));
+    } else {
+        output::put(output::chain_page(report, context.style));
+    }
+    return report.holds ? 0 : 1;
+}
+
 namespace {
 
 /// Rings the terminal's bell when a task begins to need its human, or needs more, and says in the terminal's title how

@@ -18,6 +18,8 @@ inline constexpr int k_timed_out = 3;
 
 Status events(Context& context, rpc::EventsList params, bool follow);
 Status task_history(Context& context, rpc::TaskHistory params, bool follow);
+/// Verifies the chain of a task's history. Returns 1 if it does not hold.
+Status verify_history(Context& context, const rpc::TaskHistory& selected);
 /// Returns 0 if the state was reached, 1 if it cannot be reached any more, otherwise k_timed_out.
 Status task_wait(Context& context, rpc::TaskWait params);
 Status task_log(Context& context, rpc::TaskLog params);

@@ -81,4 +81,16 @@ std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const 
     return table.render(style);
 }
 
+std::string chain_page(const ChainReport& report, const Style& style) {
+    std::string page = report.holds ? "" : "The chain of the history does not hold:\n";
+    for (const auto& point : report.points) page += wrapped(printable(point.text), "  ", style.width);
+    if (report.more > 0) page += "  " + counted(static_cast<std::size_t>(report.more), "more place") + "\n";
+    const auto to =
+        " holds from line " + std::to_string(report.from) + " to line " + std::to_string(report.lines) + ".";
+    if (report.from > 0) page += (report.holds ? "The chain" : "It") + to + "\n";
+    if (report.from > 1 && report.holds) page += "The lines before that have no prev: an older Orange wrote them.\n";
+    if (report.is_cut_off) page += "A crash cut off the last line. Orange removes it before the next event.\n";
+    return page + (report.head.empty() ? "" : "Last line: " + printable(report.head) + "\n");
+}
+
 }  // namespace orange::output

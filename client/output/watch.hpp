@@ -5,6 +5,7 @@
 #include "client/output/terminal.hpp"
 #include "common/base/clock.hpp"
 #include "common/log/query.hpp"
+#include "common/model/history_chain.hpp"
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/watch_methods.hpp"
 
@@ -19,5 +20,8 @@ std::string log_line(const log::Line& line, const Style& style);
 
 /// Returns the windows of a task: name, run, time, exit status, size.
 std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style);
+
+/// Returns how far the chain of a history holds, a line for each place at which it does not, and the last line's hash.
+std::string chain_page(const ChainReport& report, const Style& style);
 
 }  // namespace orange::output

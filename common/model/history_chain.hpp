@@ -9,8 +9,8 @@ namespace orange {
 
 /// A place at which the chain does not hold.
 struct ChainPoint {
-    /// `changed` (or a removal behind it), `inserted`, `moved`, `beginning` (lines before it were removed), `unchained`
-    /// (without `prev`), `unreadable`, `none` (no line has `prev`) or `empty`.
+    /// `changed` (or lines after it were removed), `inserted`, `moved`, `beginning` (lines before it were removed),
+    /// `unchained` (without `prev`), `unreadable`, `none` (no line has `prev`) or `empty`.
     std::string kind;
     std::int64_t line = 0;  ///< the first line that it is about, from 1; 0: the whole history
     std::int64_t last = 0;  ///< the last one

@@ -8,6 +8,7 @@
 
 #include "common/model/fields.hpp"
 #include "common/model/group_use.hpp"
+#include "common/model/history_chain.hpp"
 #include "common/rpc/comment_methods.hpp"
 #include "common/rpc/task_view.hpp"
 
@@ -291,6 +292,11 @@ struct TaskHistory : TaskSelector {
             v.optional("left_out", left_out, "there are older ones, too many for one call");
         }
     };
+};
+
+struct TaskVerify : TaskSelector {
+    static constexpr const char* k_name = "task.verify";
+    using Reply = ChainReport;
 };
 
 struct TaskAttach : TaskSelector {

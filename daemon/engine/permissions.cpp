@@ -23,13 +23,13 @@ Error refused(const std::string& why, const Caller& by, const std::string& inste
 std::span<const BehindWallRule> behind_wall_rules() {
     using enum BehindWall;
     static constexpr BehindWallRule k_rules[] = {
-        {"daemon.caller", all},      {"daemon.ping", all},     {"events.list", family},    {"events.subscribe", family},
-        {"events.unsubscribe", all}, {"file.put", all},        {"harness.list", all},      {"permit.ask", own},
-        {"project.list", brief},     {"rpc.discover", all},    {"task.complete", own},     {"task.create", own},
-        {"task.diff", family},       {"task.history", family}, {"task.list", brief},       {"task.log", own},
-        {"task.peek", own},          {"task.search", family},  {"task.show", family},      {"task.stuck", own},
-        {"task.update", own},        {"task.wait", family},    {"task.why", family},       {"workflow.graph", all},
-        {"workflow.list", all},      {"workflow.show", all},   {"workflow.validate", all},
+        {"daemon.caller", all},      {"daemon.ping", all},     {"events.list", family}, {"events.subscribe", family},
+        {"events.unsubscribe", all}, {"file.put", all},        {"harness.list", all},   {"permit.ask", own},
+        {"project.list", brief},     {"rpc.discover", all},    {"task.complete", own},  {"task.create", own},
+        {"task.diff", family},       {"task.history", family}, {"task.list", brief},    {"task.log", own},
+        {"task.peek", own},          {"task.search", family},  {"task.show", family},   {"task.stuck", own},
+        {"task.update", own},        {"task.verify", family},  {"task.wait", family},   {"task.why", family},
+        {"workflow.graph", all},     {"workflow.list", all},   {"workflow.show", all},  {"workflow.validate", all},
     };
     return k_rules;
 }

@@ -14,6 +14,7 @@
 #include "daemon/runner/attention/attention.hpp"
 #include "daemon/runner/branch/branch.hpp"
 #include "daemon/runner/family/family.hpp"
+#include "daemon/store/history_chain.hpp"
 #include "daemon/store/task_texts.hpp"
 
 /// Methods that only read tasks; they are open to everybody.
@@ -120,6 +121,11 @@ Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call
     }
     for (auto event = events.rbegin(); event != events.rend(); ++event) reply.events.push_back(std::move(*event));
     co_return reply;
+}
+
+Awaitable<Result<ChainReport>> verify_history(Api& api, TaskVerify params, Call call) {
+    CO_TRY(auto id, api.select(params, call));
+    co_return co_await store::verify_history(api.world().tasks, std::move(id));
 }
 
 }  // namespace
@@ -444,6 +450,7 @@ void add_task_views(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found}, api, show);
     table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, api, history);
+    table.add<TaskVerify>(Access::read, "Verifies the chain of a task's history.", {not_found}, api, verify_history);
     table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict}, api, peek);
     table.add<TaskAttach>(Access::read, "What to execute to join an agent's window.", {not_found, conflict}, api,
                           attach);
