@@ -40,6 +40,7 @@ Action demo(CLI::App& app) {
 Action doctor(CLI::App& app) {
     auto params = std::make_shared<rpc::DaemonDoctor>();
     text(app, "--project", params->project, "Check only this project's repository and tasks");
+    app.add_flag("--histories", params->histories, "Also verify the chain of every task's history");
     return [params](Context& context) { return commands::doctor(context, *params); };
 }
 

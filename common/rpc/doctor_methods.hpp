@@ -29,7 +29,11 @@ struct Finding {
 struct DaemonDoctor {
     static constexpr const char* k_name = "daemon.doctor";
     std::optional<std::string> project;
-    void describe(auto& v) { v.optional("project", project, "look at this one alone; absent: at all of them"); }
+    bool histories = false;
+    void describe(auto& v) {
+        v.optional("project", project, "look at this one alone; absent: at all of them");
+        v.optional("histories", histories, "also verify the chain of every history, as task.verify does");
+    }
     struct Reply {
         std::vector<Finding> findings;
         void describe(auto& v) { v.required("findings", findings, "in the order in which it was looked"); }

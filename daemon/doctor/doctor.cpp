@@ -63,8 +63,10 @@ std::vector<TaskRecord> Exam::tasks() const {
     return some;
 }
 
-Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project) {
+Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project,
+                                             bool histories) {
     Exam exam(runner, std::move(facts), std::move(project));
+    exam.histories = histories;
     for (const auto& row : k_checks) {
         exam.report.begin(row.name);
         const auto before = exam.report.findings().size();

@@ -18,8 +18,8 @@
 /// it.
 ///
 /// The doctor changes nothing: no task is locked, and no file is written. Every caller may use it at any time, so its
-/// cost must not grow with histories, bodies or the number of ended tasks. A check is one small function; the table in
-/// doctor.cpp has a row for each.
+/// cost must not grow with histories, bodies or the number of ended tasks; only `histories`, which a caller has to ask
+/// for, reads whole histories. A check is one small function; the table in doctor.cpp has a row for each.
 namespace orange::doctor {
 
 /// The machine that is examined; tests use a different one.
@@ -38,7 +38,9 @@ struct Facts {
     Machine machine;
 };
 
-/// Runs all checks and returns their findings. With `project`, skips the repositories and tasks of other projects.
-Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project);
+/// Runs all checks and returns their findings. With `project`, skips the repositories and tasks of other projects. With
+/// `histories`, also verifies the chain of each history, which reads all of it.
+Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project,
+                                             bool histories = false);
 
 }  // namespace orange::doctor

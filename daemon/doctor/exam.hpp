@@ -21,6 +21,7 @@ struct Exam {
     World& world;
     Facts facts;
     std::optional<std::string> project;
+    bool histories = false;  ///< also verify their chains
     Report report;
     std::optional<TmuxState> tmux;  ///< nullopt: no answer
     /// Projects whose repository git could read, with its worktrees.

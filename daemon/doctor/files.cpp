@@ -11,6 +11,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/placing/placement.hpp"
 #include "daemon/runner/transitions/project_names.hpp"
+#include "daemon/store/history_chain.hpp"
 #include "daemon/store/task_texts.hpp"
 
 /// Checks of Orange's own files.
@@ -83,6 +84,21 @@ void say_bad_lines(Exam& exam, const TaskId& id, const Path& file, const BadLine
                      file.string());
 }
 
+/// A history that an older Orange wrote has no chain, which is no problem.
+Awaitable<void> check_chain(Exam& exam, TaskId id, Path file) {
+    auto task = id;
+    const auto report = co_await store::verify_history(exam.world.tasks, std::move(task));
+    if (!report || report->holds || report->points.front().kind == "none") co_return;
+    const auto& point = report->points.front();
+    const auto text = "the chain of the history of " + id.value + " does not hold: " + point.text;
+    const auto command = "orange task history " + id.value + " --verify";
+    if (point.kind == "unchained") {
+        exam.report.warn(text, command, file.string());
+    } else {
+        exam.report.wrong(text, command, file.string());
+    }
+}
+
 }  // namespace
 
 Awaitable<void> check_config(Exam& exam) {
@@ -152,6 +168,7 @@ Awaitable<void> check_histories(Exam& exam) {
         } else if (bad->all > 0) {
             say_bad_lines(exam, id, file, *bad);
         }
+        if (bad && exam.histories) co_await check_chain(exam, id, file);
         co_await async::yield();
     }
 }

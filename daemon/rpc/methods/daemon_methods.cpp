@@ -46,7 +46,8 @@ Awaitable<Result<DaemonDoctor::Reply>> examine(Api& api, DaemonDoctor params) {
     if (params.project) CO_TRY(co_await api.select_project(params.project, std::nullopt));
     auto facts = api.control().facts ? api.control().facts() : doctor::Facts();
     DaemonDoctor::Reply reply;
-    reply.findings = co_await doctor::examine(api.runner(), std::move(facts), std::move(params.project));
+    reply.findings =
+        co_await doctor::examine(api.runner(), std::move(facts), std::move(params.project), params.histories);
     for (auto& finding : reply.findings) {
         finding.text = api.world().tasks.with_short_ids(std::move(finding.text));
         if (finding.command) finding.command = api.world().tasks.with_short_ids(std::move(*finding.command));
