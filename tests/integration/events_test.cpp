@@ -390,4 +390,47 @@ TEST_CASE("A history of hundreds of thousands of lines is shown from its end, an
     CHECK_THAT(page.out, Tells("history.jsonl"));
 }
 
+TEST_CASE("The chain of a history holds through a kill in the middle of a line, and says what was done to it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Do it demo:pass", true);
+    const auto file = orange.folder(id) / "history.jsonl";
+    const auto verified = [&](int status) {
+        const auto ran = orange.orange({"history", id, "--verify", "--json"});
+        CHECK(ran.status == status);
+        return Json::parse(ran.out);
+    };
+    CHECK(verified(0).at("from") == 1);
+
+    orange.kill_daemon();
+    write_file(file, read_file(file) + "{\"type\":\"torn");
+    orange.start_daemon();
+    CHECK(verified(0).at("cut_off") == true);
+    (void)orange.update_status(id, "cancelled");
+    const auto whole = verified(0);
+    CHECK(whole.at("from") == 1);
+    CHECK_FALSE(whole.contains("cut_off"));
+    CHECK(orange.history(id, "history.repaired").size() == 1);
+    for (const auto& event : orange.history(id)) CHECK_FALSE(event.contains("prev"));
+    CHECK_THAT(orange.orange({"history", id, "--verify"}).out, Tells(whole.at("head").get<std::string>()));
+    CHECK(orange.orange({"doctor", "--histories"}).status == 0);
+
+    // The first line is taken out.
+    const auto text = read_file(file);
+    orange.stop_daemon();
+    write_file(file, text.substr(text.find('\n') + 1));
+    orange.start_daemon();
+    CHECK(verified(1).at("points").at(0).at("kind") == "beginning");
+    const auto found = Json::parse(orange.orange({"doctor", "--histories", "--json"}).out).at("findings");
+    const auto is_about = [&](const Json& finding) {
+        return finding.at("check") == "history" && finding.at("level") == "error" &&
+               finding.at("file") == file.string();
+    };
+    CHECK(std::ranges::count_if(found, is_about) == 1);
+    CHECK(orange.orange({"doctor", "--histories"}).status == 1);
+    CHECK(orange.orange({"doctor"}).status == 0);
+    write_file(file, text);
+    CHECK(verified(0).at("from") == 1);
+}
+
 }  // namespace orange::tests

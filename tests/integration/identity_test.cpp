@@ -46,6 +46,7 @@ std::map<std::string, Method> methods() {
         {"task.show", {anyone, no_task, k_not_found}},
         {"task.why", {anyone, no_task, k_not_found}},
         {"task.history", {anyone, no_task, k_not_found}},
+        {"task.verify", {anyone, no_task, k_not_found}},
         {"task.log", {anyone, no_task, k_not_found}},
         {"task.search", {anyone, R"({"text":"x"})", 0}},
         {"task.wait", {anyone, no_task, k_not_found}},

@@ -271,7 +271,7 @@ class Player {
 
     /// Commits are told apart by their first seven digits, in order of appearance.
     std::string with_same_hashes(const std::string& text) {
-        static const std::regex k_hash("\\b[0-9a-f]{7,40}\\b");
+        static const std::regex k_hash("\\b[0-9a-f]{7,64}\\b");
         std::string out;
         auto rest = text.cbegin();
         for (std::smatch hash; std::regex_search(rest, text.cend(), hash, k_hash); rest = hash[0].second) {

@@ -675,6 +675,33 @@ TEST_CASE("Commands about one task take an id, or say where the caller is") {
     CHECK(line.sent({"task", "peek", "-n", "5", "--role", "reviewer"})["lines"] == 5);
 }
 
+TEST_CASE("The chain of a history is verified instead of its events shown, and the exit status says if it holds") {
+    CommandLine line;
+    line.result = {{"holds", true}, {"lines", 57}, {"from", 41}, {"head", "sha256:00ff"}, {"cut_off", true}};
+    const auto params = line.sent({"history", "4f2a", "--verify"});
+    CHECK(line.method == "task.verify");
+    CHECK(params["id"] == "4f2a");
+    CHECK(params.size() == 1);
+    CHECK(line.ran.status == 0);
+    CHECK_THAT(line.ran.out, Tells("41") && Tells("57") && Tells("sha256:00ff"));
+    CHECK(line.sent({"history", "--verify"})["cwd"] == line.here());
+
+    line.result["holds"] = false;
+    line.result["more"] = 12;
+    const Json point = {{"kind", "changed"}, {"line", 40}, {"last", 40}, {"text", "Line 40 was \x1b[31m."}};
+    line.result["points"] = Json::array({point});
+    const auto broken = line.run({"history", "4f2a", "--verify"});
+    CHECK(broken.status == 1);
+    CHECK_THAT(broken.out, Tells("40") && Tells("12") && !Holds("\x1b[31m"));
+    const auto json = line.run({"history", "4f2a", "--verify", "--json"});
+    CHECK(json.status == 1);
+    CHECK(Json::parse(json.out) == line.result);
+    CHECK(line.run({"history", "4f2a", "--verify", "--follow"}).status == 2);
+    CHECK(line.run({"history", "4f2a", "--verify", "-n", "3"}).status == 2);
+    line.result = {{"findings", Json::array()}};
+    CHECK(line.sent({"doctor", "--histories"})["histories"] == true);
+}
+
 TEST_CASE("The word task can be omitted, and other commands of the same name win") {
     CommandLine line;
     line.result = {{"task", task_json()}, {"tasks", Json::array()}, {"text", ""}};
