@@ -92,8 +92,6 @@ tcp_outgoing_address 2001:db8::1 inside
 visible_hostname orange-proxy
 cache deny all
 cache_mem 0
-memory_pools off
-client_db off
 pid_filename none
 cache_log /dev/null
 coredump_dir none
@@ -107,6 +105,8 @@ forwarded_for delete
 max_filedescriptors 4096
 )";
 constexpr const char* k_optional = R"(via off
+memory_pools off
+client_db off
 pinger_enable off
 netdb_filename none
 )";
