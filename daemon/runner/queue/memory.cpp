@@ -9,6 +9,13 @@
 #include "daemon/runner/runner.hpp"
 
 namespace orange {
+namespace {
+
+/// A box counts as full if it has room for less than this many processes, or than this part of its limit: a program
+/// that was refused one may end before anybody looks.
+constexpr std::int64_t k_least_room = 2, k_room = 16;
+
+}  // namespace
 
 Awaitable<void> Memory::update(TaskId id) {
     const auto record = world_.tasks.awake(id);
@@ -17,7 +24,7 @@ Awaitable<void> Memory::update(TaskId id) {
     for (const auto& run : runs) {
         const auto use = world_.launcher.use_of(run);
         const bool is_full = co_await has_all_processes(run, folder, use);
-        if (is_full) co_await note_refused(id, run);
+        if (is_full) co_await note_refused(id, run, use && use->forks_refused > 0);
         const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
         if (!is_new) {
             first_seen_.erase({id, run.run});
@@ -71,18 +78,19 @@ Awaitable<bool> Memory::has_all_processes(AgentRun run, Path run_folder, std::op
     const auto shim = world_.launcher.inner_shim_of(run, run_folder);
     if (!shim) co_return false;
     constexpr std::size_t k_at_once = 50;
+    const auto enough = run.processes_limit - std::max(k_least_room, run.processes_limit / k_room);
     std::int64_t count = 1;  // the first process of the box
     std::vector<std::int64_t> open = {*shim};
-    for (std::size_t i = 0; i < open.size() && count < run.processes_limit; ++i) {
+    for (std::size_t i = 0; i < open.size() && count < enough; ++i) {
         if (i % k_at_once == k_at_once - 1) co_await async::yield();
         count += process::threads_of(open[i]).value_or(0);
         const auto children = process::children_of(open[i]).value_or(std::vector<std::int64_t>());
         open.insert(open.end(), children.begin(), children.end());
     }
-    co_return count >= run.processes_limit;
+    co_return count >= enough;
 }
 
-Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
+Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen, bool is_counted_by_kernel) {
     auto turn = co_await turns_.begin_turn(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -91,9 +99,9 @@ Awaitable<void> Memory::note_refused(TaskId id, AgentRun seen) {
     run->forks_refused = true;
     const auto role = name_text(run->role);
     raise(world_, record, NoticeKind::out_of_processes,
-          "the " + role +
-              " and what it has started are as many processes as they may be, and the kernel lets them "
-              "start no more",
+          "the " + role + " and what it has started are " +
+              (is_counted_by_kernel ? "as many processes as they may be, and the kernel lets them start no more"
+                                    : "nearly as many processes as they may be (limits.processes)"),
           "orange task attach " + record.task.id.value, role);
     if (!turns_.save(record)) co_return;
     world_.journal.write(record, "agent.out_of_processes", {{"role", role}, {"run", seen.run.value}});

@@ -27,9 +27,9 @@ class Memory : Owner {
 
   private:
     Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
-    Awaitable<void> note_refused(TaskId id, AgentRun seen);
+    Awaitable<void> note_refused(TaskId id, AgentRun seen, bool is_counted_by_kernel);
     /// Returns true if a run is as many processes as it may, and nobody was told. The kernel counts in control groups;
-    /// in boxes that have none, this counts.
+    /// in boxes that have none, this counts, and finds out if it is nearly so.
     Awaitable<bool> has_all_processes(AgentRun run, Path run_folder, std::optional<GroupUse> use);
 
     void forget_ended();

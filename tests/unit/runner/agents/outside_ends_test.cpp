@@ -168,12 +168,12 @@ TEST_CASE("an agent whose processes are as many as they may be is told once, and
 TEST_CASE("in a box without a control group, an agent's processes and their threads are counted") {
     RunnerWorld world;
     const auto id = planning(world);
-    constexpr int k_limit = 20;
+    constexpr int k_count = 20;
     int ready[2];
     REQUIRE(::pipe(ready) == 0);
     const pid_t shim = ::fork();
-    if (shim == 0) {  // with the children it is one less than the limit, and the box has another process
-        for (int i = 0; i < k_limit - 2 && ::fork() != 0; ++i) {
+    if (shim == 0) {  // the box has another process besides it and its children
+        for (int i = 0; i < k_count - 2 && ::fork() != 0; ++i) {
         }
         (void)!::write(ready[1], "x", 1);
         for (;;) ::pause();
@@ -187,14 +187,14 @@ TEST_CASE("in a box without a control group, an agent's processes and their thre
         run.pid = shim;
         run.place = in_box();
         run.place->limits_processes = true;
-        run.processes_limit = k_limit;
+        run.processes_limit = k_count;
     });
     char each = 0;
-    for (int i = 0; i < k_limit - 1; ++i) REQUIRE(::read(ready[0], &each, 1) == 1);
-    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_limit + 1; });
+    for (int i = 0; i < k_count - 1; ++i) REQUIRE(::read(ready[0], &each, 1) == 1);
+    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_count + 3; });
     look();
     CHECK(text_of(world, id, NoticeKind::out_of_processes).empty());
-    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_limit; });
+    set(world, id, [](TaskRecord& record) { record.runs.at(0).processes_limit = k_count + 2; });
     look();
     CHECK_FALSE(text_of(world, id, NoticeKind::out_of_processes).empty());
     look();
