@@ -15,11 +15,11 @@
 namespace orange {
 namespace {
 
-constexpr std::chrono::minutes k_pause{1}, k_longest{10};
+constexpr std::chrono::minutes k_between_measurements{1}, k_longest_measurement{10};
 
 /// After an agent was ended, the next one may use this part of the limit more than was in use: it has to be able to
 /// remove something.
-constexpr std::int64_t k_more = 10;
+constexpr std::int64_t k_part_more = 10;
 
 bool is_limited(const World& world, const AgentRun& run) {
     return run.disk_limit > 0 && !run.ending && world.launcher.liveness(run) == agents::Liveness::alive;
@@ -35,7 +35,7 @@ void Disks::look(const TaskId& id) {
     std::erase_if(measured_,
                   [&](const auto& each) { return !each.second.is_under_way && !with_runs.contains(each.first); });
     auto& measured = measured_[id];
-    const bool is_due = measured.at == async::Moment{} || async::now() - measured.at >= k_pause;
+    const bool is_due = measured.at == async::Moment{} || async::now() - measured.at >= k_between_measurements;
     if (!is_due || std::exchange(measured.is_under_way, true)) return;
     async::spawn(world_.executor, "disk", measure(id));
 }
@@ -68,7 +68,7 @@ Awaitable<std::int64_t> Disks::size_of(std::vector<std::string> folders) {
     Command command;
     command.argv = words("nice", "-n", "19", "du", "-skx", "--");
     command.argv.insert(command.argv.end(), folders.begin(), folders.end());
-    command.deadline = k_longest;
+    command.deadline = k_longest_measurement;
     const auto done = co_await world_.processes.run(std::move(command));
     if (!done) log::warn("disk", done.error().message);
     std::int64_t kib = 0;
@@ -97,7 +97,7 @@ Awaitable<void> Disks::end_if_over(TaskId id, std::int64_t used) {
     if (!turn) co_return;
     auto& record = turn->record;
     auto* run = agent_to_end(record);
-    if (!run || used <= std::max(run->disk_limit, record.disk_over + run->disk_limit / k_more)) co_return;
+    if (!run || used <= std::max(run->disk_limit, record.disk_over + run->disk_limit / k_part_more)) co_return;
     run->disk_used = record.disk_over = used;
     if (!turns_.save(record)) co_return;
     log::warn("disk", "ending an agent beyond limits.disk", {{"run", run->run.value}});
