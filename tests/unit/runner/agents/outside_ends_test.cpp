@@ -199,7 +199,8 @@ TEST_CASE("in a box without a control group, an agent's processes and their thre
     CHECK_FALSE(text_of(world, id, NoticeKind::out_of_processes).empty());
     look();
     CHECK(world.events(id, "agent.out_of_processes").size() == 1);
-    for (const auto child : process::children_of(shim).value()) ::kill(static_cast<pid_t>(child), SIGKILL);
+    const auto children = process::children_of(shim).value();
+    for (const auto child : children) ::kill(static_cast<pid_t>(child), SIGKILL);
     ::kill(shim, SIGKILL);
     ::waitpid(shim, nullptr, 0);
     for (const int end : ready) ::close(end);
