@@ -540,25 +540,36 @@ TEST_CASE("The client lists executors, shows what they run, and tests one with t
     CHECK_THAT(failed.out, !Holds("argv"));
 }
 
-TEST_CASE("orange executor test fails an executor that claims limits and a network, and keeps its agents to neither") {
+TEST_CASE("orange executor test fails an executor that does not hold what its definition claims") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
-    // Takes its own words away, and those that lead to the proxy: the agent has the network of this machine.
-    define(orange, "leaky",
-           "run: [sh, -c, \"shift 2; if [ \\\"$2\\\" = --through ]; then shift 4; fi; exec \\\"$@\\\"\", sh, "
-           "\"{network}\", \"{limits}\", \"{inner}\"]\n"
-           "without_network: [--no-network]\nlimits: {processes: [\"--processes={processes}\"]}\n");
-    const auto shown = Json::parse(orange.orange({"--json", "executor", "show", "leaky"}, repo).out);
-    CHECK(shown.at("executor").at("limits") == Json::array({"processes"}));
-    CHECK(shown.at("executor").at("limits_network") == true);
-    const auto tested = orange.orange({"--json", "executor", "test", "leaky"}, repo);
-    INFO(tested.out + tested.err);
-    CHECK(tested.status == 1);
-    std::vector<std::string> failed;
-    for (const auto& step : Json::parse(tested.out).at("steps")) {
-        if (step.at("result") == "FAIL") failed.push_back(step.at("step").get<std::string>());
+    const auto failed_in = [&](const char* name) {
+        const auto tested = orange.orange({"--json", "executor", "test", name}, repo);
+        INFO(tested.out + tested.err);
+        CHECK(tested.status == 1);
+        std::vector<std::string> failed;
+        for (const auto& step : Json::parse(tested.out).at("steps")) {
+            if (step.at("result") == "FAIL") failed.push_back(step.at("step").get<std::string>());
+        }
+        return failed;
+    };
+    SECTION("limits and a network: it takes away its own words, and those that lead to the proxy") {
+        define(orange, "leaky",
+               "run: [sh, -c, \"shift 2; if [ \\\"$2\\\" = --through ]; then shift 4; fi; exec \\\"$@\\\"\", sh, "
+               "\"{network}\", \"{limits}\", \"{inner}\"]\n"
+               "without_network: [--no-network]\nlimits: {processes: [\"--processes={processes}\"]}\n");
+        const auto shown = Json::parse(orange.orange({"--json", "executor", "show", "leaky"}, repo).out);
+        CHECK(shown.at("executor").at("limits") == Json::array({"processes"}));
+        CHECK(shown.at("executor").at("limits_network") == true);
+        CHECK(failed_in("leaky") == std::vector<std::string>{"network", "limits.processes"});
     }
-    CHECK(failed == std::vector<std::string>{"network", "limits.processes"});
+    SECTION("a repository of their own: its agents use the project's") {
+        define(orange, "open",
+               "repository: own\nrun: [env, \"R={repository}\", \"L={link}\", \"{inner}\"]\n"
+               "inside: [env, \"R={repository}\", \"{inner}\"]\n");
+        const auto failed = failed_in("open");
+        CHECK(std::ranges::find(failed, "git status") != failed.end());
+    }
 }
 
 TEST_CASE("doctor tries the executors that projects use") {
