@@ -168,7 +168,9 @@ Awaitable<void> check_histories(Exam& exam) {
         } else if (bad->all > 0) {
             say_bad_lines(exam, id, file, *bad);
         }
-        if (bad && exam.histories) co_await check_chain(exam, id, file);
+        auto verified = id;
+        auto place = file;
+        if (bad && exam.histories) co_await check_chain(exam, std::move(verified), std::move(place));
         co_await async::yield();
     }
 }
