@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -167,13 +168,13 @@ class Proxied {
   public:
     /// `script`: of sh, with the folder as its directory.
     explicit Proxied(const std::vector<std::string>& places, const std::string& script = k_wait,
-                     const std::string& terminal = {}) {
+                     const std::string& terminal = {}, const std::string& path = {}) {
         REQUIRE(::mkfifo((folder_ / "go").c_str(), 0600) == 0);
         std::vector<std::string> argv = {program("orange-agent").string(), std::string(k_proxy_option), socket(),
                                          (folder_ / "log").string()};
         argv.insert(argv.end(), places.begin(), places.end());
         argv.insert(argv.end(), {"--", "sh", "-c", script});
-        start(argv, terminal);
+        start(argv, terminal, path);
     }
     ~Proxied() {
         if (pid_ > 0) ::kill(pid_, SIGKILL);
@@ -244,7 +245,7 @@ class Proxied {
     static constexpr const char* k_wait = "echo >begun; read word <go; exit 7";
 
   private:
-    void start(const std::vector<std::string>& argv, const std::string& terminal) {
+    void start(const std::vector<std::string>& argv, const std::string& terminal, const std::string& path) {
         std::vector<char*> words;
         for (const auto& word : argv) words.push_back(const_cast<char*>(word.c_str()));
         words.push_back(nullptr);
@@ -254,6 +255,7 @@ class Proxied {
         ::setsid();
         if (!terminal.empty()) (void)::dup2(::open(terminal.c_str(), O_RDWR), STDIN_FILENO);
         (void)!::chdir(folder.c_str());
+        if (!path.empty()) ::setenv("PATH", (path + ":" + std::getenv("PATH")).c_str(), 1);
         (void)::dup2(::open("out", O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
         (void)::dup2(::open("err", O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
         ::execv(words[0], words.data());
@@ -516,6 +518,28 @@ TEST_CASE("Without its proxy no command begins") {
     const auto [status, err] = fails({"http://example.org"});
     CHECK(status == 126);
     CHECK_THAT(err, Tells("http://example.org"));
+}
+
+TEST_CASE("A squid without some of its parts begins without their settings, and one that fails says why") {
+    const testing::TemporaryFolder folder;
+    const auto begin = [&](const std::string& script) {
+        write_file(folder / "squid", "#!/bin/sh\n" + script);
+        fs::permissions(folder / "squid", fs::perms(0755));  // as root, another user runs it
+        return std::make_unique<Proxied>(std::vector<std::string>{"example.org"}, Proxied::k_wait, std::string(),
+                                         folder.path().string());
+    };
+    SECTION("parts") {
+        const auto proxy = begin(
+            "if grep -q pinger_enable; then echo \"conf: unrecognized: 'pinger_enable off'\" >&2; exit 1; fi\n"
+            "echo '2026/12/01 12:00:00| Accepting HTTP Socket connections at conn1' >&2\nexec sleep 600\n");
+        proxy->wait_for("begun");
+    }
+    SECTION("fails") {
+        const auto proxy = begin("echo '2026/12/01 12:00:00| FATAL: no luck' >&2\nexit 1\n");
+        CHECK(WEXITSTATUS(proxy->status()) == 126);
+        CHECK_THAT(proxy->err(), Tells("squid") && Holds("started: FATAL: no luck\n"));
+        CHECK(proxy->file("begun").empty());
+    }
 }
 
 TEST_CASE("In a box without a network, programs reach the places by the proxy that their variables name",
