@@ -155,15 +155,26 @@ std::string reason_in(std::string_view line) {
     return is_reason ? printable(trim(line.substr(bar == line.npos ? 0 : bar + 2))) : std::string();
 }
 
+/// Removes the names of the shared memory that squid uses, which a squid that is killed would leave.
+void remove_names(const Squid& squid) {
+    std::error_code error;
+    for (const auto& file : std::filesystem::directory_iterator("/dev/shm", error)) {
+        if (file.path().filename().string().starts_with(squid.name)) std::filesystem::remove(file.path(), error);
+    }
+}
+
 /// Waits until a squid that was started accepts connections. Otherwise ends it.
 Result<void> await(Squid& squid, Steady::time_point end) {
     bool runs = true;
     while (!is_ready(squid) && runs && wait_until_ready(squid.says.get(), POLLIN, end)) {
         runs = read_more(squid.says.get(), squid.said);
     }
+    if (!is_ready(squid)) {
+        ::kill(squid.pid, SIGKILL);
+        ::waitpid(squid.pid, nullptr, 0);
+    }
+    remove_names(squid);
     if (is_ready(squid)) return {};
-    ::kill(squid.pid, SIGKILL);
-    ::waitpid(squid.pid, nullptr, 0);
     std::string why =
         runs ? "it did not accept connections within " + std::to_string(k_squid_patience.count()) + " s" : "";
     for (const auto line : split_lines(squid.said)) {
@@ -208,14 +219,6 @@ class Refusals {
     int log_;
     std::set<std::string> written_;
 };
-
-/// Removes the names of the shared memory that squid uses, which a squid that is killed would leave.
-void remove_names(const Squid& squid) {
-    std::error_code error;
-    for (const auto& file : std::filesystem::directory_iterator("/dev/shm", error)) {
-        if (file.path().filename().string().starts_with(squid.name)) std::filesystem::remove(file.path(), error);
-    }
-}
 
 /// Reads what squid says until it has ended.
 void follow(Squid& squid, Refusals& refusals) {
