@@ -442,7 +442,14 @@ TEST_CASE("The exit status and the signals of a command are those of its proxy, 
         proxy.wait_for("begun");
         others = below(proxy.pid());
         CHECK(others.size() == 3);
-        CHECK(squid_below(proxy.pid()) != 0);
+        // NUL is between the words: squid -N -n NAME …
+        auto words = read_file("/proc/" + std::to_string(squid_below(proxy.pid())) + "/cmdline");
+        std::ranges::replace(words, '\0', ' ');
+        const auto name = std::string(split(words, ' ').at(3));
+        CHECK(name.starts_with("orange"));
+        for (const auto& file : fs::directory_iterator("/dev/shm")) {
+            CHECK_FALSE(file.path().filename().string().starts_with(name));
+        }
         for (const auto& each : others) {
             INFO(each.name);
             CHECK(::getsid(each.pid) != ::getsid(proxy.pid()));
