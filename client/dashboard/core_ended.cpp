@@ -83,10 +83,15 @@ void Core::search_reply(const Request& request, Answer reply, Effects& effects) 
     add_request(effects, request_of(texts, Purpose::texts), request.host);
 }
 
-/// Takes the tasks of one page: a longer text finds less, and `orange search` shows all.
-void Core::texts_reply(const Request& request, Answer reply) {
+/// Takes the tasks of the first page that has some: a longer text finds less, and `orange search` shows all.
+void Core::texts_reply(const Request& request, Answer reply, Effects& effects) {
     const auto found = typed<rpc::TaskSearch::Reply>(reply.json);
     if (!found || request.params.value("text", std::string()) != state_.search) return;
+    if (found->hits.empty() && found->next) {
+        auto next = request;
+        next.params["after"] = *found->next;
+        return effects.requests.push_back(std::move(next));
+    }
     state_.texts_searched = true;
     for (const auto& hit : found->hits) {
         state_.found_texts.try_emplace(hit.task, output::place_of(hit) + ": " + hit.text);

@@ -34,11 +34,11 @@ struct FileMatches {
     std::int64_t dropped = 0;
 };
 
-/// Reads what grep prints (FILE, NUL, LINE:OFFSET:MATCH) as it comes, in bounded memory. When there is enough for a
-/// page, the task whose matches come then is finished, and later ones are left for the next page.
+/// Reads what grep prints (FILE, NUL, LINE:OFFSET:MATCH) as it comes, in bounded memory. When there is enough,
+/// the task whose matches come then is finished, and later ones are left for the next call.
 class GrepOutput {
   public:
-    static constexpr std::size_t k_enough = 50, k_of_a_file = 100;
+    static constexpr std::size_t k_enough = 5000, k_of_a_file = 100;
 
     void take(std::string_view output);
     const std::vector<FileMatches>& files() const { return files_; }

@@ -19,7 +19,7 @@
 namespace orange::rpc {
 namespace {
 
-constexpr std::size_t k_searches = 2, k_first_tasks = 32, k_most_tasks = 512, k_hits_of_a_file = 5;
+constexpr std::size_t k_searches = 2, k_first_tasks = 32, k_most_tasks = 512, k_hits_of_a_file = 5, k_page = 50;
 constexpr std::chrono::milliseconds k_deadline{10'000}, k_page_time{500};
 /// The bytes around a match that hold an event of a usual length, and a line of a window.
 constexpr std::uintmax_t k_around_event = 64 << 10, k_around_line = 512;
@@ -110,7 +110,7 @@ class FileHits {
         return true;
     }
 
-    bool fill(SearchHit& hit, const Match& match) const {
+    bool fill(SearchHit& hit, const Match& match) {
         if (hit.kind == "history") return fill_event(hit, match);
         if (hit.kind != "log") return fill_section(hit, match);
         const auto piece = world_.files.read_before(path_, match.at + k_around_line, 2 * k_around_line);
@@ -135,11 +135,18 @@ class FileHits {
         return look_.params.in != "reviews" || is_review;
     }
 
-    bool fill_event(SearchHit& hit, const Match& match) const {
-        const auto piece = world_.files.read_before(path_, match.end + k_around_event, 3 * k_around_event);
-        if (!piece || piece->from > match.at || match.at >= piece->from + piece->bytes.size()) return false;
-        const std::string_view bytes = piece->bytes;
-        const auto at = match.at - piece->from;
+    bool fill_event(SearchHit& hit, const Match& match) {
+        // Earlier matches of a file come later, and most of them are in the same piece.
+        if (from_ > 0 && match.at < from_ + k_around_event) text_.clear();
+        if (text_.empty()) {
+            auto piece = world_.files.read_before(path_, match.end + k_around_event, 3 * k_around_event);
+            if (!piece) return false;
+            from_ = piece->from;
+            text_ = std::move(piece->bytes);
+        }
+        if (from_ > match.at || match.at >= from_ + text_.size()) return false;
+        const std::string_view bytes = text_;
+        const auto at = match.at - from_;
         const auto begin = at == 0 ? 0 : bytes.rfind('\n', at - 1) + 1;
         const auto line = bytes.substr(begin, bytes.find('\n', at) - begin);
         const auto event = store::event_from_line(line);
@@ -162,7 +169,8 @@ class FileHits {
     const FileMatches& file_;
     Path path_;
     SearchHit start_;
-    std::string text_;  ///< of a TASK.md or a kept text
+    std::string text_;  ///< all of a TASK.md or a kept text; of a history the piece behind `from_`
+    std::uintmax_t from_ = 0;
     std::size_t body_ = 0;
     std::vector<store::Block> blocks_;
 };
@@ -243,10 +251,11 @@ Awaitable<Result<TaskSearch::Reply>> page(Api& api, std::shared_ptr<Looking> loo
             if (std::ranges::none_of(output.files(), is_its)) continue;
             add_hits(api, *look, output.files(), each.id, reply);
             co_await async::yield();
-            if (output.is_full() && is_its(output.files().back())) break;
+            const bool is_last = output.is_full() && is_its(output.files().back());
+            if (is_last || reply.hits.size() >= k_page) break;
         }
         const auto took = async::now() - began;
-        const bool is_page = reply.hits.size() >= GrepOutput::k_enough || took >= k_page_time;
+        const bool is_page = reply.hits.size() >= k_page || took >= k_page_time;
         if (is_page && from < tasks.size()) {
             reply.next = place_text(tasks[from - 1]);
             break;

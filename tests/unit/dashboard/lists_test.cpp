@@ -670,6 +670,12 @@ TEST_CASE("The texts of tasks are not searched if the list has what is looked fo
     CHECK(desk.core.state().found_texts.empty());
     desk.pass(std::chrono::milliseconds(200));
     desk.answer(Purpose::search, written(rpc::TaskList::Reply{}));
+    rpc::TaskSearch::Reply page;
+    page.next = "there is more";
+    desk.answer(Purpose::texts, written(page));
+    CHECK_FALSE(desk.core.state().texts_searched);
+    CHECK(desk.last(Purpose::texts).params.at("after") == "there is more");
+    CHECK(desk.last(Purpose::texts).params.at("text") == "7jxy");
     desk.answer(Purpose::texts, written(rpc::TaskSearch::Reply{}));
     CHECK(desk.core.state().texts_searched);
     CHECK(desk.core.state().items.empty());

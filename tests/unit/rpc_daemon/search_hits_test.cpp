@@ -92,12 +92,16 @@ TEST_CASE("Of many matches in a file the last ones are kept, and a page ends beh
     CHECK(output.files()[0].last.size() == rpc::GrepOutput::k_of_a_file);
     CHECK(output.files()[0].last.back().line == 5000);
     CHECK(output.files()[0].dropped == 5000 - static_cast<std::int64_t>(rpc::GrepOutput::k_of_a_file));
-    output.take(found_line("p/a/TASK.md", 1, 0, "x"));  // the same task
-    CHECK(output.files().size() == 2);
+    const auto files = rpc::GrepOutput::k_enough / rpc::GrepOutput::k_of_a_file;
+    for (std::size_t file = 1; file < files + 3; ++file) {  // the same task
+        const auto name = "p/a/logs/worker-" + std::to_string(file) + ".log";
+        for (int line = 1; line <= 200; ++line) output.take(found_line(name, line, line, "x"));
+    }
+    CHECK(output.files().size() == files + 3);
     output.take(found_line("p/b/TASK.md", 1, 0, "x"));
     CHECK(output.is_full());
     output.take(found_line("p/a/logs/worker-1.log", 1, 0, "x"));
-    CHECK(output.files().size() == 2);
+    CHECK(output.files().size() == files + 3);
 }
 
 TEST_CASE("A match without an end, and lines that grep does not print, take no memory") {
