@@ -122,7 +122,7 @@ TEST_CASE("An agent in an executor gets its environment, and what the executor a
     Sandbox orange;
     orange.add_project("shop");
     define_idle(orange);
-    define(orange, "box", "run: [env, JOB=7, ORANGE_TASK=none, \"{inner}\"]\n");
+    define(orange, "box", "run: [env, JOB=7, ORANGE_TASK=none, \"PATH=/far/bin:/usr/bin\", \"{inner}\"]\n");
     const auto id = start_in(orange, "box");
     orange.eventually("it writes its environment", [&] { return fs::exists(orange.worktree(id) / "environment"); });
     orange.eventually("all of it", [&] {
@@ -130,6 +130,7 @@ TEST_CASE("An agent in an executor gets its environment, and what the executor a
     });
     const auto environment = "\n" + read_file(orange.worktree(id) / "environment");
     CHECK_THAT(environment, Holds("\nORANGE_TASK=" + id + "\n"));
+    CHECK_THAT(environment, Holds(":/far/bin") && !Holds("PATH=/far/bin"));  // behind the folders of its own
     wait_for_begun(orange, id);
     const auto task = task_now(orange, id);
     CHECK(task.worker == "alive");
