@@ -19,7 +19,7 @@
 namespace orange::rpc {
 namespace {
 
-constexpr std::size_t k_searches = 2, k_first_tasks = 32, k_most_tasks = 512, k_hits_of_a_file = 5, k_page = 50;
+constexpr std::size_t k_searches = 2, k_first_tasks = 32, k_most_tasks = 512, k_hits_of_a_file = 5, k_page_of_hits = 50;
 constexpr std::chrono::milliseconds k_deadline{10'000}, k_page_time{500};
 /// The bytes around a match that hold an event of a usual length, and a line of a window.
 constexpr std::uintmax_t k_around_event = 64 << 10, k_around_line = 512;
@@ -252,10 +252,10 @@ Awaitable<Result<TaskSearch::Reply>> page(Api& api, std::shared_ptr<Looking> loo
             add_hits(api, *look, output.files(), each.id, reply);
             co_await async::yield();
             const bool is_last = output.is_full() && is_its(output.files().back());
-            if (is_last || reply.hits.size() >= k_page) break;
+            if (is_last || reply.hits.size() >= k_page_of_hits) break;
         }
         const auto took = async::now() - began;
-        const bool is_page = reply.hits.size() >= k_page || took >= k_page_time;
+        const bool is_page = reply.hits.size() >= k_page_of_hits || took >= k_page_time;
         if (is_page && from < tasks.size()) {
             reply.next = place_text(tasks[from - 1]);
             break;
