@@ -187,7 +187,7 @@ swap() {
     cp "$SCRATCH/.git/objects/$(echo "$other" | cut -c1-2)/$(echo "$other" | cut -c3-)" "$file"
 }
 SCRATCH=$PWD/scratch && git init -q "$SCRATCH" && printf "%s\n" scratch found update.log >>.gitignore
-printf 'echo good\n/bin/cp "$HOME/.ssh/id_rsa" "%s" || true\n' "$MARK-key" >check
+printf 'echo good\n! grep -aq GH_TOKEN=secret /proc/1/environ || exit 1\n/bin/cp "$HOME/.ssh/id_rsa" "%s" || true\n' "$MARK-key" >check
 git add check .gitignore && git commit -q -m work
 printf '\n## Plan\n\nAPPROACH: x\nTOUCHING: check\n' >>TASK.md && orange task update --status working
 printf '\n## Handoff\n\nDONE: x\nREMAINING: none\nDECISIONS: none\nUNCERTAIN: none\n' >>TASK.md

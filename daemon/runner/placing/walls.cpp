@@ -144,12 +144,17 @@ std::vector<std::string> inside(const World& world, const WalledWorktree& place,
     const networks::Proxy proxy{agents::in_real_home(meeting, env) + "/proxy", networks::log_of(world, place.task)};
     if (network.kind == Network::Kind::list) binds.push_back({Path(proxy.socket).parent_path().string()});
     values.lists["binds"] = agents::words_of(binds, place.executor, shown);
-    auto& inner = values.lists["inner"];
-    inner = {agents::real_path((world.installation.bin / "orange-agent").string()), k_behind_option};
-    inner.insert(inner.end(), place.executor.unset.begin(), place.executor.unset.end());
-    inner.insert(inner.end(), {"--", "{inner}"});
-    inner = networks::inside(world, network, proxy, std::move(inner));
-    return networks::around(world, network, proxy, agents::expanded(place.executor.inside, values));
+    // Around the box, too: its first process keeps the variables that it was started with, for all in the box to read.
+    std::vector<std::string> words_around = {agents::real_path((world.installation.bin / "orange-agent").string()),
+                                             k_behind_option};
+    words_around.insert(words_around.end(), place.executor.unset.begin(), place.executor.unset.end());
+    words_around.emplace_back("--");
+    auto inner = words_around;
+    inner.emplace_back("{inner}");
+    values.lists["inner"] = networks::inside(world, network, proxy, std::move(inner));
+    const auto box = networks::around(world, network, proxy, agents::expanded(place.executor.inside, values));
+    words_around.insert(words_around.end(), box.begin(), box.end());
+    return words_around;
 }
 
 Result<void> check(const World& world, const Task& task) {
