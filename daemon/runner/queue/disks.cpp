@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
@@ -91,13 +92,25 @@ AgentRun* Disks::agent_to_end(TaskRecord& record) const {
 
 Awaitable<void> Disks::end_if_over(TaskId id, std::int64_t used) {
     const auto seen = world_.tasks.awake(id);
-    const auto is_over = [used](const AgentRun& run) { return run.disk_limit > 0 && used > run.disk_limit; };
-    if (!seen || std::ranges::none_of(seen->runs, is_over)) co_return;
+    const auto is_news = [&](const AgentRun& run) {
+        return run.disk_limit > 0 && (used > run.disk_limit || run.disk_used > 0 || seen->disk_over > 0);
+    };
+    if (!seen || used == 0 || std::ranges::none_of(seen->runs, is_news)) co_return;
     auto turn = co_await turns_.begin_turn(std::move(id));
     if (!turn) co_return;
     auto& record = turn->record;
+    for (const auto& run : record.runs) {  // a daemon that died had no time to end it
+        if (run.disk_used == 0 || !is_limited(world_, run)) continue;
+        signal_process(run.pid, run.start_time, SIGTERM);
+        co_return;
+    }
     auto* run = agent_to_end(record);
-    if (!run || used <= std::max(run->disk_limit, record.disk_over + run->disk_limit / k_part_more)) co_return;
+    if (!run) co_return;
+    if (used <= run->disk_limit) {
+        if (std::exchange(record.disk_over, 0) != 0) (void)turns_.save(record);
+        co_return;
+    }
+    if (used <= std::max(run->disk_limit, record.disk_over + run->disk_limit / k_part_more)) co_return;
     run->disk_used = record.disk_over = used;
     if (!turns_.save(record)) co_return;
     log::warn("disk", "ending an agent beyond limits.disk", {{"run", run->run.value}});

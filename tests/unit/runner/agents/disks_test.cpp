@@ -76,6 +76,22 @@ TEST_CASE("an agent that is started again after its disk was used up may use som
     CHECK(world.used_by(Role::reviewer) >= 7 * k_mebibyte);
 }
 
+TEST_CASE("once its worktree was below the limit again, an agent may not use more than the limit") {
+    DiskWorld world;
+    world.has(6);
+    world.look();
+    dies(world, world.id, Role::reviewer, 143);
+    REQUIRE(respawn(world, world.id));
+    set(world, world.id, [](TaskRecord& record) { record.run_of(Role::reviewer)->disk_limit = 4 * k_mebibyte; });
+    world.has(2);
+    world.look();
+    CHECK(world.used_by(Role::reviewer) == 0);
+    CHECK(world.record(world.id).disk_over == 0);
+    world.has(5);
+    world.look();
+    CHECK(world.used_by(Role::reviewer) >= 5 * k_mebibyte);
+}
+
 TEST_CASE("a worktree is measured at most once a minute, and only for an agent with a limit that lives") {
     DiskWorld world;
     world.has(1);
