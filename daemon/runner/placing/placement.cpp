@@ -167,9 +167,12 @@ void add_shown(const World& world, const std::string& git_common, const Environm
                std::vector<agents::Bind>& binds) {
     auto paths = git::alternates_of(git_common);
     const auto home = value_in(env, "HOME");
-    const auto bin = agents::real_path(world.installation.bin.string()), git = home + "/.config/git/";
+    const auto git = home + "/.config/git/";
     paths.insert(paths.end(), {git_common + "/hooks", git_common + "/lfs", home + "/.gitconfig", git + "config",
-                               git + "ignore", git + "attributes", bin});
+                               git + "ignore", git + "attributes"});
+    // Not the folder of the programs: it may be /usr/bin, and hide what an image has there.
+    const Path bin = agents::real_path(world.installation.bin.string());
+    for (const char* program : {"orange", "orange-agent"}) paths.push_back((bin / program).string());
     paths.push_back(agents::real_path(world.installation.share.string()));
     for (const auto& path : paths) {
         auto real = agents::in_real_home(path, env);
