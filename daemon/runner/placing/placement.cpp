@@ -246,9 +246,12 @@ Awaitable<Result<void>> check_executor(const World& world, agents::Executor exec
         task.project = project;
         const auto values = executor_values(world, task, executor, env);
         if (executor.takes("image") && values.words.at("image").empty()) {
-            co_return Error(ErrorCode::conflict, "executor " + executor.name +
-                                                     " needs an image. To name it:\n  orange project update " +
-                                                     (project.empty() ? "PROJECT" : project) + " --set image=IMAGE");
+            co_return Error(ErrorCode::conflict,
+                            "executor " + executor.name + " needs an image. To name it:\n  orange project update " +
+                                (project.empty() ? "PROJECT" : shell_word(project)) + " --set image=IMAGE" +
+                                (project.empty() ? "\nFor all projects, and for `orange executor test`, write "
+                                                   "`image: IMAGE` into config.yml"
+                                                 : ""));
         }
         checks.push_back(agents::expanded(executor.check, values));
     }
