@@ -1,6 +1,6 @@
 """The API that the agent programs ask instead of their providers: Anthropic's Messages, OpenAI's Responses, OpenAI's Chat
 Completions (opencode, pi, qwen and copilot use these) and Gemini's generateContent, as far as the programs need them. It
-listens on a free port of 127.0.0.1. What it answers is decided by `model.py`; a request that is not part of a task gets
+listens on a free port. What it answers is decided by `model.py`; a request that is not part of a task gets
 a fixed text.
 """
 import json
@@ -254,9 +254,9 @@ class Api(ThreadingHTTPServer):
     """
     daemon_threads = True
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.port = self.server_address[1]
+    def __init__(self, address):
+        super().__init__((address, 0), Handler)
+        self.place = "%s:%d" % self.server_address
         self.served = []
         self.spent = []
         self.lock = threading.Lock()

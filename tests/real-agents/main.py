@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -879,6 +880,28 @@ def alive(pid):
         return False
 
 
+def address_of_api(given):
+    """An address at which the agents find the API, and behind a limited network only by the proxy."""
+    if given.network:
+        return "127.0.0.2"  # programs ask no proxy for 127.0.0.1
+    if not given.image:
+        return "127.0.0.1"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # the loopback of a container is its own
+        probe.connect(("192.0.2.1", 9))  # sends nothing
+        return probe.getsockname()[0]
+
+
+def settings_of(given, server):
+    """The settings of each project."""
+    settings = {"executor": given.executor}
+    if given.network:
+        settings["network"] = server.place
+    if given.image:
+        packages = os.path.abspath(given.programs + "/../..")
+        settings.update(image=world.IMAGE, executor_options="--volume=%s:%s:ro" % (packages, packages))
+    return {name: text for name, text in settings.items() if text}
+
+
 def at(event, key="timestamp"):
     return datetime.datetime.fromisoformat(event[key].replace("Z", "+00:00")).timestamp()
 
@@ -896,6 +919,8 @@ def main():
     options.add_argument("--only", default=",".join(GROUPS))
     options.add_argument("--reviewer")
     options.add_argument("--executor")
+    options.add_argument("--image")
+    options.add_argument("--network", choices=["list"])
     options.add_argument("--patience", type=float, default=2)
     options.add_argument("--keep", action="store_true")
     options.add_argument("names", nargs="+")
@@ -907,16 +932,17 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda given, _: sys.exit(128 + given))
 
-    person, server, worlds, failed = world.Person(), api.Api(), [], []
+    person, server, worlds, failed = world.Person(given.image), api.Api(address_of_api(given)), [], []
     folder = "%s/run-%d" % (given.folder, os.getpid())
     os.makedirs(folder)
 
     def make_world(trusted, subscribed):
         place = "%s/%d" % (folder, len(worlds))
-        made = world.World(place, person, server, given.programs, given.orange, given.patience, trusted, subscribed)
+        made = world.World(place, person, server, given.programs, given.orange, given.patience, trusted, subscribed,
+                           given.image)
         worlds.append(made)
-        if given.executor:
-            made.orange("project", "update", "--set", "executor=" + given.executor, check=True)
+        for each in settings_of(given, server).items():
+            made.orange("project", "update", "--set", "%s=%s" % each, check=True)
         return made
 
     def close():

@@ -58,6 +58,14 @@ base_url = "{url}/v1"
 env_key = "LOCAL_API_KEY"
 wire_api = "responses"
 """
+# Of an executor with an image: the worlds of a run share podman's storage.
+STORAGE = """
+[storage]
+driver = "overlay"
+graphroot = "{folder}/images"
+runroot = "{folder}/runtime/containers"
+"""
+IMAGE = "real-agents"
 # The tmux of this world's Orange: what Orange sends into a window is recorded. While Enter is held, its windows get none.
 TMUX = """#!/bin/sh
 case " $* " in
@@ -73,11 +81,12 @@ exec {tmux} "$@"
 class Person:
     """Who runs the programs. claude refuses to work without permissions as root, so root makes a user for the run."""
 
-    def __init__(self):
+    def __init__(self, has_containers):
         self.made = os.geteuid() == 0
         self.name = "orange-test-%d" % os.getpid() if self.made else pwd.getpwuid(os.geteuid()).pw_name
         if self.made:
-            subprocess.run(["useradd", "--system", "--no-create-home", "--shell", "/bin/bash", self.name], check=True)
+            kind = [] if has_containers else ["--system"]  # a user of the system has no numbers for users in containers
+            subprocess.run(["useradd", *kind, "--no-create-home", "--shell", "/bin/bash", self.name], check=True)
         record = pwd.getpwnam(self.name)
         self.uid, self.gid = record.pw_uid, record.pw_gid
         self.start = {"user": self.uid, "group": self.gid, "extra_groups": []} if self.made else {}
@@ -126,7 +135,7 @@ class Window:
 
 
 class World:
-    def __init__(self, folder, person, api, programs, orange, patience, trusted=True, subscribed=False):
+    def __init__(self, folder, person, api, programs, orange, patience, trusted=True, subscribed=False, archive=None):
         self.folder, self.person, self.api, self.patience = folder, person, api, patience
         api.state = model.State()
         self.home, self.repo, self.orange_home = folder + "/home", folder + "/shop", folder + "/home/orange"
@@ -137,12 +146,14 @@ class World:
         self.configure(trusted, subscribed, path)
         person.own(folder)
         self.shell(REPOSITORY, cwd=folder, check=True)
+        if archive:
+            self.import_image(archive)
         self.orange("project", "add", self.repo, "--pool-size", "12", check=True)
         self.orange("project", "update", "--check", "make test", "--set", "limits.worker=0", "--set", "limits.reviewer=0",
                     check=True)
 
     def configure(self, trusted, subscribed, path):
-        url = "http://127.0.0.1:%d" % self.api.port
+        url = "http://" + self.api.place
         login = "" if subscribed else "ANTHROPIC_API_KEY=" + KEY
         self.write(".profile", PROFILE.format(path=path, url=url, key=KEY, login=login))
         if subscribed:  # claude has usage limits only with such a login; the scripted API accepts every token
@@ -175,6 +186,24 @@ class World:
         with open(wrapper, "w") as out:
             out.write(TMUX.format(folder=self.folder, tmux=shutil.which("tmux")))
         os.chmod(wrapper, 0o755)
+
+    def import_image(self, archive):
+        """Writes podman's configuration, and imports the file system if no world before has. The first container copies
+        it, which takes longer than a check of the executor may."""
+        shared = os.path.dirname(self.folder) + "/podman"
+        runtime = {"XDG_RUNTIME_DIR": shared + "/runtime"}
+        if "CONTAINERS_CONF" in os.environ:
+            runtime["CONTAINERS_CONF"] = os.environ["CONTAINERS_CONF"]
+        self.env.update(runtime)
+        with open(self.home + "/.profile", "a") as profile:
+            profile.writelines("export %s='%s'\n" % each for each in runtime.items())
+        os.makedirs(shared + "/runtime", mode=0o700, exist_ok=True)
+        if not os.path.exists(shared + "/images"):
+            self.person.own(shared)
+        self.write(".config/containers/storage.conf", STORAGE.format(folder=shared))
+        first = "podman run --rm --userns=keep-id --network=none $1 true"
+        command = "podman image exists $1 || { podman import --quiet $2 $1 && %s; }" % first
+        self.run(["sh", "-c", command, "sh", IMAGE, archive], cwd="/", check=True)
 
     def write(self, name, text):
         path = self.home + "/" + name
