@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
