@@ -339,6 +339,7 @@ void name_proxy() {
         ::setenv(name, proxy.c_str(), 1);
     }
     for (const char* name : {"NO_PROXY", "no_proxy"}) ::setenv(name, "localhost,127.0.0.1,::1", 1);
+    ::setenv("NODE_USE_ENV_PROXY", "1", 1);  // node obeys the others only with it
 }
 
 }  // namespace
