@@ -6,13 +6,14 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -20,6 +21,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <new>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -227,7 +230,6 @@ void follow(Squid& squid, Refusals& refusals) {
     std::string why;
     bool runs = true;
     while (runs) {
-        if (is_ready(squid)) remove_names(squid);
         std::size_t end;
         while ((end = squid.said.find('\n')) != std::string::npos) {
             const auto line = squid.said.substr(0, end);
@@ -242,15 +244,30 @@ void follow(Squid& squid, Refusals& refusals) {
     refusals.write("squid has ended, and is started again" + (why.empty() ? why : ": " + why));
 }
 
-/// Connects to `address`, also while squid is started again.
-void lead(int client, const sockaddr* address, socklen_t size, const std::function<UniqueFd()>& make) {
+/// Returns the socket if it can be connected to `address`.
+UniqueFd connected(UniqueFd made, const sockaddr* address, socklen_t size) {
+    if (::connect(made.get(), address, size) != 0) made.reset();
+    return made;
+}
+
+/// Leads the client to what `connect` returns, also while squid is started again.
+void lead(int client, const std::function<UniqueFd()>& connect) {
     const auto end = Steady::now() + k_squid_patience;
     for (;;) {
-        const auto server = make();
-        if (::connect(server.get(), address, size) == 0) return relay(client, server.get());
+        const auto server = connect();
+        if (server) return relay(client, server.get());
         if (Steady::now() >= end) return;
         std::this_thread::sleep_for(k_squid_pause / 10);
     }
+}
+
+/// The port of the squid that accepts connections; 0 while none does: any program may listen on the port of a squid
+/// that has ended. The processes of the connections share it.
+using SharedPort = std::atomic<int>;
+
+SharedPort* make_shared_port() {
+    void* place = ::mmap(nullptr, sizeof(SharedPort), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return place == MAP_FAILED ? nullptr : new (place) SharedPort(0);
 }
 
 void leave_terminal() {
@@ -271,26 +288,35 @@ void clean_up(int) {
 
 /// Runs in the child, until its parent ends.
 [[noreturn]] void run_proxy(Squid squid, int listener, int log, int report) {
-    const auto opened = open(squid);
+    auto* port = make_shared_port();
+    const auto opened = port == nullptr ? Result<void>(io_error("starting the proxy", errno)) : open(squid);
     const pid_t own = ::getpid(), pid = opened ? ::fork() : -1;
     if (pid == 0) {
         squid.says.reset();
         for (const int fd : {log, report}) ::close(fd);
-        const auto address = loopback(squid.port);
-        const auto carry = [&](int client) {
-            lead(client, reinterpret_cast<const sockaddr*>(&address), sizeof address, loopback_socket);
+        const auto connect = [port] {
+            const auto address = loopback(*port);
+            if (address.sin_port == 0) return UniqueFd();
+            return connected(loopback_socket(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
         };
-        if (live_below(own)) serve(listener, k_most_proxied, carry);
+        if (live_below(own)) serve(listener, k_most_proxied, [&](int client) { lead(client, connect); });
         ::_exit(0);
     }
+    if (opened) *port = squid.port;
     (void)posix::write_all(report, opened ? k_ready : std::string_view(opened.error().message));
     if (pid < 0) ::_exit(k_no_proxy);
     ::close(report);
     Refusals refusals(log);
     for (;;) {
         follow(squid, refusals);
-        std::this_thread::sleep_for(k_squid_pause);
-        while (!start(squid)) std::this_thread::sleep_for(k_squid_pause);
+        *port = 0;
+        Result<void> again;
+        do {
+            std::this_thread::sleep_for(k_squid_pause);
+            again = open(squid);
+            if (!again) refusals.write(again.error().message);
+        } while (!again);
+        *port = squid.port;
     }
 }
 
@@ -377,13 +403,12 @@ int run_through_proxy(char** words) {
     if (pid < 0) return fail("starting the way to the proxy: " + std::string(std::strerror(errno)), k_no_proxy);
     if (pid == 0) {
         leave_terminal();
-        const auto make = [] {
+        const auto connect = [&] {
             UniqueFd made(system::local_socket());
             ::fcntl(made.get(), F_SETFL, 0);  // it waits while the socket's queue is full
-            return made;
+            return connected(std::move(made), address->get(), address->size());
         };
-        const auto carry = [&](int client) { lead(client, address->get(), address->size(), make); };
-        if (live_below(own)) serve(listener->get(), k_most_proxied, carry);
+        if (live_below(own)) serve(listener->get(), k_most_proxied, [&](int client) { lead(client, connect); });
         ::_exit(k_no_proxy);
     }
     name_proxy();

@@ -302,6 +302,25 @@ pid_t squid_below(pid_t top) {
     return 0;
 }
 
+/// Returns the port of the loopback on which the process listens; 0 if it listens on none.
+int port_of(pid_t pid) {
+    std::vector<std::string> own;
+    std::error_code error;
+    for (const auto& fd : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
+        const auto target = fs::read_symlink(fd.path(), error).string();
+        if (target.starts_with("socket:[")) own.push_back(" " + target.substr(8, target.size() - 9) + " ");
+    }
+    for (const auto line : split_lines(read_file("/proc/net/tcp"))) {
+        const auto port = line.find("0100007F:");
+        const bool listens = line.find(" 0A ") != line.npos && port != line.npos;
+        const auto is_of_line = [&](const std::string& inode) { return line.find(inode) != line.npos; };
+        if (listens && std::ranges::any_of(own, is_of_line)) {
+            return std::stoi(std::string(line.substr(port + 9, 4)), nullptr, 16);
+        }
+    }
+    return 0;
+}
+
 }  // namespace
 
 TEST_CASE("The proxy leads to the places of its list in every spelling, and nowhere else") {
@@ -507,11 +526,24 @@ TEST_CASE("A squid that ends is started again, and the log says so") {
     CHECK(proxy.ask(origin.at("localhost")) == "200");
     const auto squid = squid_below(proxy.pid());
     REQUIRE(squid > 0);
+    const int port = port_of(squid);
+    REQUIRE(port > 0);
     ::kill(squid, SIGKILL);
     wait_until("squid has ended", [&] { return !is_alive(squid); });
-    CHECK(proxy.ask(origin.at("localhost")) == "200");
+    // Another program takes its port, to which nothing must lead now.
+    const UniqueFd other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int on = 1;
+    ::setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(other.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(other.get(), 16) == 0);
     proxy.wait_for_log("squid has ended, and is started again");
+    CHECK(proxy.ask(origin.at("localhost")) == "200");
     CHECK(squid_below(proxy.pid()) != squid);
+    CHECK(::accept(other.get(), nullptr, nullptr) < 0);
 }
 
 TEST_CASE("Without its proxy no command begins") {
