@@ -31,6 +31,11 @@ bool Executor::takes(std::string_view placeholder) const {
     return std::ranges::any_of(run, [&](const std::string& word) { return mentions(word, placeholder); });
 }
 
+bool Executor::limits_network() const {
+    const bool has_open_commands = !inside.empty() && std::ranges::find(inside, "{network}") == inside.end();
+    return !without_network.empty() && takes("network") && !has_open_commands;
+}
+
 std::string name_in_executor(std::string_view run) {
     return "orange-" + std::string(run);
 }

@@ -60,8 +60,8 @@ struct Executor {
     bool hides_files() const;
     /// Returns true if the project's commands (checks, setup, teardown, run_command) run behind the wall, too.
     bool has_commands_inside() const { return has_own_repository && !has_checks_outside; }
-    /// Returns true if it can take the network away from its agents.
-    bool limits_network() const { return !without_network.empty() && takes("network"); }
+    /// Returns true if it can take the network away from its agents, and from the commands behind their wall.
+    bool limits_network() const;
     /// Returns true if a word of `run` has the placeholder.
     bool takes(std::string_view placeholder) const;
 };

@@ -230,4 +230,23 @@ TEST_CASE("A limited network is refused where nothing would enforce it, and noth
     CHECK(orange.run_of(id, "worker").is_null());
 }
 
+TEST_CASE(
+    "A task with an executor that cannot take the network away does not start, and is told of a definition that can") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    fs::create_directories(orange.home() / "executors");
+    const auto file = orange.home() / "executors/open.yml";
+    write_file(file, "name: open\nrun: [env, \"{inner}\"]\n");
+    auto create = call_for("Open", "demo", "open");
+    create.no_spawn = true;
+    const auto id = orange.call(create).task.fields.id.value;
+    set_network(orange, "none");
+    const auto refused = orange.orange({"task", "spawn", id}, repo);
+    CHECK(refused.status != 0);
+    CHECK_THAT(refused.err, Tells("executor=bwrap"));
+    write_file(file, "name: open\nrun: [env, \"{network}\", \"{inner}\"]\nwithout_network: [A=1]\n");
+    CHECK_THAT(orange.orange({"task", "spawn", id}, repo).err, Tells("orange task update --executor open"));
+    CHECK(orange.run_of(id, "worker").is_null());
+}
+
 }  // namespace orange::tests

@@ -265,6 +265,7 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     job.folder = worktree->folder();
     const auto place = walls::place_of(world_, record.task, *worktree);
     if (place && place->executor.has_commands_inside()) {
+        if (!walls::check_network(world_, *place)) co_return false;  // as that of the checks' own place says
         if (const auto made = co_await walls::make_ready(world_, *place, *worktree); !made) co_return false;
         job.inside = walls::inside(world_, *place, true);
     }
@@ -285,6 +286,7 @@ Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::sh
         write_log(job, "git submodule update --init", {1, "the checks run without them", join(missed, "\n")});
     auto place = walls::place_of_checks(world_, job.record.task, worktree);
     if (place && place->executor.has_commands_inside()) {
+        CO_TRY(walls::check_network(world_, *place));
         CO_TRY(co_await walls::remove(world_, *place));
         CO_TRY(co_await walls::make_ready(world_, *place, worktree));
         job.inside = walls::inside(world_, *place, true);

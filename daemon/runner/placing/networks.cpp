@@ -25,13 +25,22 @@ Result<void> check(const World& world, const std::string& project, const agents:
                    const Environment& env) {
     const auto network = network_of(world, project);
     if (!network.is_limited()) return {};
-    if (!executor || !executor->limits_network()) {
+    const bool is_too_far = executor && executor->calls_back && network.kind == Network::Kind::list;  // for the proxy
+    if (!executor || !executor->limits_network() || is_too_far) {
+        const auto name = executor ? executor->name : std::string(agents::k_local);
+        const auto cannot = "executor " + name + " cannot keep its agents to the network of project " + project +
+                            " (network: " + (network.kind == Network::Kind::none ? "none" : "a list of places") + ")";
+        const auto today = world.executors.find(name);
+        if (today && !is_too_far && today->executor.limits_network()) {
+            return Error(ErrorCode::conflict, cannot +
+                                                  " as the task was recorded with it, but as it is defined now it can. "
+                                                  "To move the task to that:\n  orange task update --executor " +
+                                                  name);
+        }
         return Error(ErrorCode::conflict,
-                     "executor " + (executor ? executor->name : std::string(agents::k_local)) +
-                         " cannot keep its agents to the network of project " + project +
-                         " (network: " + (network.kind == Network::Kind::none ? "none" : "a list of places") +
-                         "); choose another one with --executor, as bwrap. To choose it for all new tasks:\n"
-                         "  orange project update " +
+                     cannot +
+                         "; choose another one with --executor, as bwrap. To choose it for all new "
+                         "tasks:\n  orange project update " +
                          shell_word(project) + " --set executor=bwrap");
     }
     if (network.kind != Network::Kind::list) return {};

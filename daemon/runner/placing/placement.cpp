@@ -306,6 +306,7 @@ Awaitable<Result<void>> put_into_executor(const World& world, const Task& task, 
     auto env = request.env;
     Result<void> usable = find_executor(executor, env);                                // before anything is written
     const bool is_checked = world.executors.take_usable(task.id, task.executor_hash);  // by the call that created it
+    if (usable) usable = networks::check(world, task.project, &executor, env);  // a setting may have changed since
     if (usable && !is_checked) usable = co_await check_executor(world, executor, task.project, std::move(env));
     if (!usable) {
         co_return Error(usable.error().code, usable.error().message + "\n" + to_start_again(task, executor.name),

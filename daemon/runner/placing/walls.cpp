@@ -168,6 +168,11 @@ Result<void> check(const World& world, const Task& task) {
                                           task.id.value);
 }
 
+Result<void> check_network(const World& world, const WalledWorktree& place) {
+    const auto& project = place.task.project;
+    return networks::check(world, project, &place.executor, executor_environment(world, project));
+}
+
 Awaitable<Result<void>> make_ready(World& world, WalledWorktree place, git::Pinned worktree) {
     const auto lock = co_await world.repositories.acquire(place.own.path);
     if (is_there(world, place.key)) co_return Result<void>{};
@@ -183,6 +188,7 @@ Awaitable<Result<std::vector<std::string>>> behind(World& world, Task task, git:
     CO_TRY(check(world, task));
     const auto place = place_of(world, task, worktree);
     if (!place || !place->executor.has_commands_inside()) co_return argv;
+    CO_TRY(check_network(world, *place));
     CO_TRY(co_await make_ready(world, *place, worktree));
     co_return around(inside(world, *place, true), argv);
 }

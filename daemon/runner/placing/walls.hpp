@@ -41,6 +41,9 @@ std::vector<std::string> around(const std::vector<std::string>& inside, const st
 /// conflict if the task's agent has a repository of its own, and its wall is not known: nothing of it may run then.
 Result<void> check(const World& world, const Task& task);
 
+/// Fails if commands in the place could not be kept to the network of their project (networks.hpp).
+Result<void> check_network(const World& world, const WalledWorktree& place);
+
 /// Makes the repository of the place as its worktree is, if it is not there.
 Awaitable<Result<void>> make_ready(World& world, WalledWorktree place, git::Pinned worktree);
 /// Returns argv, a command of the project's, as it runs behind the wall of the task, whose repository is made ready;

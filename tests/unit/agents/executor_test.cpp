@@ -263,6 +263,11 @@ TEST_CASE("An executor with a repository of its own says what is behind its wall
     const auto outside = load("repository: own\nchecks: outside\n" + run + wall + inside).value();
     CHECK((outside.has_own_repository && !outside.has_commands_inside()));
     CHECK(whole.without_network == std::vector<std::string>{"--off"});
+    CHECK_FALSE(whole.limits_network());  // run has no {network}
+    const std::string off = "without_network: [--off]\n", open = "inside: [box, \"{wall}\", \"{inner}\"]\n";
+    const std::string limited = "run: [box, \"{wall}\", \"{network}\", \"{inner}\"]\n";
+    CHECK(load("repository: own\n" + limited + wall + inside + off).value().limits_network());
+    CHECK_FALSE(load("repository: own\n" + limited + wall + open + off).value().limits_network());
     const auto refused = [&](const std::string& more) { return load(more).error().message; };
     CHECK_THAT(refused("repository: own\n" + run + wall), Holds("inside"));
     CHECK_THAT(refused("repository: own\nchecks: here\n" + run + wall + inside), Holds("checks must be inside"));
