@@ -47,7 +47,7 @@ using namespace std::chrono_literals;
 constexpr int k_wrong_words = 2, k_no_proxy = 126, k_no_command = 127;
 constexpr int k_most_proxied = 512;  ///< connections; more wait
 constexpr int k_squid_tries = 5;     ///< another program may take the port first
-constexpr auto k_squid_patience = 10s, k_squid_pause = 1s;
+constexpr auto k_squid_patience = 30s, k_squid_pause = 1s;
 constexpr std::size_t k_most_refusals = 1000;  ///< lines of the log for each start
 constexpr std::string_view k_ready = "ready";
 
@@ -365,7 +365,6 @@ void name_proxy() {
         ::setenv(name, proxy.c_str(), 1);
     }
     for (const char* name : {"NO_PROXY", "no_proxy"}) ::setenv(name, "localhost,127.0.0.1,::1", 1);
-    ::setenv("NODE_USE_ENV_PROXY", "1", 1);  // node obeys the others only with it
 }
 
 }  // namespace

@@ -604,7 +604,6 @@ TEST_CASE("In a box without a network, programs reach the places by the proxy th
         CHECK(proxy->file("out").empty());
         CHECK_THAT(proxy->file("variables"), Holds("https_proxy=http://127.0.0.1:3128\n"));
         CHECK_THAT(proxy->file("variables"), Holds("NO_PROXY=localhost,127.0.0.1,::1\n"));
-        CHECK_THAT(proxy->file("variables"), Holds("NODE_USE_ENV_PROXY=1\n"));
     }
     CHECK_THAT(first.file(one.port), Holds("GET /tunnel HTTP/1.0"));
     CHECK(first.file(two.port).find("GET /tunnel") == std::string::npos);

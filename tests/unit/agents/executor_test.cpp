@@ -134,7 +134,7 @@ TEST_CASE("The shipped definitions can be read, and slurm's agents call back") {
     PosixFileSystem files;
     const ExecutorLibrary shipped(files, ORANGE_SOURCE_DIR "/executors", "/nonexistent");
     const auto all = shipped.list();
-    REQUIRE(all.size() == 3);
+    REQUIRE(all.size() == 4);
     for (const auto& entry : all) {
         INFO(entry.problem);
         CHECK(entry.problem.empty());

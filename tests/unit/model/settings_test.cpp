@@ -234,6 +234,8 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         if (values == "COMMANDS") shown = "a list of commands; default: none";
         if (values == "PATTERNS") shown = "a list of patterns; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
+        if (values == "PROCESSES") shown = "0 (default), or a number, 20 to 1000000";
+        if (values.ends_with("PLACES")) shown = "`full` (default), `none`, or places";
         if (values == "MINUTES") shown = "minutes, 0 to 525600; default " + std::string(rule.standard);
         if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
         const std::string standard = *rule.standard == '\0' ? ": none" : " `" + std::string(rule.standard) + "`";
