@@ -236,7 +236,8 @@ class Core {
     void ended_reply(Answer reply, Moment now);
     void request_search(Effects& effects);
     void search_reply(const Request& request, Answer reply, Effects& effects);
-    void texts_reply(const Request& request, Answer reply, Effects& effects);
+    /// `hits`: the JSON of the reply.
+    void texts_reply(const Request& request, const Json& hits, Answer reply, Effects& effects);
     void add_found(std::vector<Row> tasks);
     // core_refusals.cpp
     bool ask_for_trust(const Request& request, const Error& error, Moment now);

@@ -84,8 +84,8 @@ void Core::search_reply(const Request& request, Answer reply, Effects& effects) 
 }
 
 /// Takes the tasks of the first page that has some: a longer text finds less, and `orange search` shows all.
-void Core::texts_reply(const Request& request, Answer reply, Effects& effects) {
-    const auto found = typed<rpc::TaskSearch::Reply>(reply.json);
+void Core::texts_reply(const Request& request, const Json& hits, Answer reply, Effects& effects) {
+    const auto found = typed<rpc::TaskSearch::Reply>(hits);
     if (!found || request.params.value("text", std::string()) != state_.search) return;
     if (found->hits.empty() && found->next) {
         auto next = request;

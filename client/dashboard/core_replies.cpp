@@ -370,7 +370,7 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
             if (answer) search_reply(request, std::move(*answer), effects);
             break;
         case Purpose::texts:
-            if (answer) texts_reply(request, std::move(*answer), effects);
+            if (answer) texts_reply(request, *reply, std::move(*answer), effects);
             break;
         case Purpose::projects:
             projects_reply(reply, now);
