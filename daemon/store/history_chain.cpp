@@ -79,7 +79,7 @@ void ChainCheck::add(std::string_view line) {
     join(hash);
     if (const auto* prev = field<std::string>(*event, k_prev)) expect(*prev);
     const auto* bytes = field<std::int64_t>(*event, "bytes");
-    repaired_ = event->type == k_repaired && bytes != nullptr ? *bytes : -1;
+    repaired_ = event->type == "history.repaired" && bytes != nullptr ? *bytes : -1;
 }
 
 ChainReport ChainCheck::finish() {

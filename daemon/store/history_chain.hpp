@@ -20,8 +20,6 @@ namespace orange::store {
 class TaskStore;
 
 inline constexpr const char* k_prev = "prev";
-/// The event after a line that a crash cut off; `bytes` is the size of that line.
-inline constexpr const char* k_repaired = "history.repaired";
 
 /// Returns the `prev` of the first line.
 std::string chain_start(const TaskId& id);

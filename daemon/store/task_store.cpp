@@ -352,7 +352,7 @@ Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const Task
         return nothing;
     }
     TRY(files_.append(file.string() + ".torn", tail + "\n"));
-    const HistoryEvent event{k_repaired, now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
+    const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
     const auto told = chained_line(event, head);
     Result<void> done;
     if (size_of(files_, file) <= k_rewritten) {
