@@ -549,7 +549,8 @@ TEST_CASE("orange executor test fails an executor that does not hold what its de
         INFO(tested.out + tested.err);
         CHECK(tested.status == 1);
         std::vector<std::string> failed;
-        for (const auto& step : Json::parse(tested.out).at("steps")) {
+        const auto report = Json::parse(tested.out);
+        for (const auto& step : report.at("steps")) {
             if (step.at("result") == "FAIL") failed.push_back(step.at("step").get<std::string>());
         }
         return failed;

@@ -210,7 +210,7 @@ std::string create_with(Sandbox& orange, const std::string& harness, const std::
     params.project = "shop";
     params.summary = "Use it up";
     params.harness = params.review_harness = harness;
-    params.executor = executor;
+    if (!executor.empty()) params.executor = executor;
     return orange.call(params).task.fields.id.value;
 }
 

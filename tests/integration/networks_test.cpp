@@ -245,7 +245,7 @@ TEST_CASE(
     CHECK(refused.status != 0);
     CHECK_THAT(refused.err, Tells("executor=bwrap"));
     write_file(file, "name: open\nrun: [env, \"{network}\", \"{inner}\"]\nwithout_network: [A=1]\n");
-    CHECK_THAT(orange.orange({"task", "spawn", id}, repo).err, Tells("orange task update --executor open"));
+    CHECK_THAT(orange.orange({"task", "respawn", id}, repo).err, Tells("orange task update --executor open"));
     CHECK(orange.run_of(id, "worker").is_null());
 }
 

@@ -96,8 +96,8 @@ all() {
     try other-text orange task show "$other"
     try other-screen orange task peek "$other"
     try other-log orange task log "$other"
-    try other-summary sh -c '{ orange task list --json; orange search Another; } | grep -q Another'
     try other-history sh -c 'orange task history "$0" || orange task history "$0" --verify' "$other"
+    try other-summary sh -c '{ orange task list --json; orange search Another; } | grep -q Another'
     try found-by-words sh -c 'orange task list --search Another --all --json | grep -q "$0"' "$other"
     orange search --json Steal | grep -q "$ORANGE_TASK" || echo 'cannot search'
     try daemon-log sh -c 'orange log | grep -q project.add'

@@ -104,7 +104,8 @@ TEST_CASE("each line of a history names the hash of the line before, and no even
         CHECK(Json::parse(line).at("prev") == before);
         before = sha256(line);
     }
-    for (const auto& event : world.store->history(world.record.task.id).value()) CHECK(event.fields.size() == 1);
+    const auto history = world.store->history(world.record.task.id).value();
+    for (const auto& event : history) CHECK(event.fields.size() == 1);
     for (const bool restarted : {false, true}) {
         if (restarted) world.restart();
         const auto report = world.verify();
