@@ -64,6 +64,10 @@ Result<std::optional<int>> take_port(std::string& host, std::string_view place) 
 
 Result<NetworkPlace> place_in(std::string_view text) {
     NetworkPlace place;
+    if (text.find("://") != text.npos) {
+        return Error(ErrorCode::invalid_argument,
+                     "\"" + printable(text) + "\" is the address of a page; write its name alone, as example.org");
+    }
     place.host = to_lower(text);
     TRY(place.port, take_port(place.host, text));
     if (place.host.starts_with('[')) {
@@ -105,7 +109,7 @@ Result<Network> network_in(std::string_view text) {
     }
     if (network.places.empty() || network.places.size() > k_most_places) {
         return Error(ErrorCode::invalid_argument,
-                     "network must be full, none, or up to " + std::to_string(k_most_places) + " places");
+                     "it must be full, none, or up to " + std::to_string(k_most_places) + " places");
     }
     return network;
 }

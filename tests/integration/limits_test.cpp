@@ -233,7 +233,8 @@ TEST_CASE("An agent that fills its worktree is ended, and told why, and no file 
     const auto beside = orange.create("shop", "Beside demo:slow=600");
     limit(orange, "limits.disk", "64M");
     add_script_harness(orange, "filler",
-                       "head -c 70000000 /dev/zero >one; wc -c <one >size; rm one; head -c 40000000 /dev/zero >a; "
+                       "printf '\\n## Plan\\n\\nAPPROACH: x\\n' >>TASK.md; head -c 70000000 /dev/zero >one; wc -c <one "
+                       ">size; rm one; head -c 40000000 /dev/zero >a; "
                        "cp a b; echo yes >ready; exec sleep 600");
     const auto id = create_with(orange, "filler");
     orange.eventually("it has filled its worktree", [&] { return fs::exists(orange.worktree(id) / "ready"); });
@@ -248,6 +249,7 @@ TEST_CASE("An agent that fills its worktree is ended, and told why, and no file 
     CHECK(task.worker == "dead");
     CHECK(orange.history(id, "agent.crashed").back().at("out_of_disk") == true);
     CHECK(orange.history(id, "agent.respawned").empty());
+    CHECK(orange.status(id) == "planning");  // although its section is written
     CHECK(orange.run_of(beside, "worker").at("pid") == other);
     CHECK(view(orange, beside).worker == "alive");
 }

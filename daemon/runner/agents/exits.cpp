@@ -181,6 +181,13 @@ std::string disk_reason(const AgentRun& run) {
     return "it used " + size_text(run.disk_used) + " of " + size_text(run.disk_limit) + " (limits.disk)";
 }
 
+/// Lets an end count as a crash although the agent's section is written: Orange has ended the agent in its work.
+void keep_from_going_on(const Task& task, engine::ExitOutcome& outcome) {
+    const auto* advance = std::get_if<engine::Advance>(&outcome);
+    const bool goes_on = (advance && !advance->crash) || std::holds_alternative<engine::AwaitChecks>(outcome);
+    if (goes_on) outcome = engine::Crash{task.crash_count() + 1, false, "the agent was ended"};
+}
+
 /// Removes the run from the record. A death stays noted until an agent of that role is started or released.
 void forget_run(Activities& activities, TaskRecord& record, const AgentRun& run, bool died) {
     const auto* known = record.run_of(run.role);
@@ -352,6 +359,7 @@ Awaitable<void> Exits::apply_rules(TaskRecord record, workflow::Library::Definit
         co_return;
     }
     auto outcome = co_await decide(record, *definition, synced, end, std::move(unchecked));
+    if (end.run.disk_used > 0) keep_from_going_on(record.task, outcome);
     const bool died = has_died(outcome, end.how.exit_status);
     if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
         wait_for_checks(record.task.id, end.run.run, std::move(*wanted));
