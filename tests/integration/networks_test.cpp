@@ -187,7 +187,7 @@ TEST_CASE("A whole life and the project's checks behind a list reach its places 
     update.settings["checks"] = Json::array({{"sh", "-c",
                                               "unset no_proxy NO_PROXY; git ls-remote http://localhost:" + listed.port +
                                                   "/check; git ls-remote http://localhost:" + other.port +
-                                                  "/check; env -u http_proxy git ls-remote "
+                                                  "/check; env -u http_proxy -u all_proxy -u ALL_PROXY git ls-remote "
                                                   "http://localhost:" +
                                                   listed.port + "/direct; true"}});
     orange.call(update);
