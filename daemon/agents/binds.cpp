@@ -192,7 +192,7 @@ std::vector<std::string> words_of(const std::vector<Bind>& binds, const Executor
     const auto home = real_path(variable_in(env, "HOME"));
     const auto orange_home = in_real_home(variable_in(env, "ORANGE_HOME"), env);
     const auto& emptied = executor.emptied.empty() ? executor.readable : executor.emptied;
-    std::map<std::string, const std::vector<std::string>*> shown = {{orange_home, nullptr}};
+    std::map<std::string, const std::vector<std::string>*> shown = {{orange_home, &emptied}};
     std::vector<std::string> words;
     const auto add = [&](const std::string& path, const std::vector<std::string>& known) {
         if (!shown.emplace(path, &known).second) return;
