@@ -127,7 +127,7 @@ std::string proxy_config(const std::vector<NetworkPlace>& places, int port, bool
         config += "acl place" + number + " " + host + "\n";
         config += "acl port" + number + " port " + (place.port ? std::to_string(*place.port) : "80 443") + "\n";
         config += "http_access allow " + both + (place.is_address ? "\n" : " !inside\n");
-        // Nothing is resolved for a name that is not permitted.
+        // squid does not resolve a name that is not permitted.
         if (!place.is_address) config += "http_access deny " + both + " told\n";
     }
     config += k_settings;

@@ -48,7 +48,7 @@ TEST_CASE("A limited network passes only if the one place of its list was reache
     CHECK(network_finding(false, {true, false, false}, k_spoken).verdict == Verdict::fail);
     CHECK(network_finding(false, {false, false, true}, k_spoken).verdict == Verdict::fail);
 
-    // Nothing was reached by an agent that did not try.
+    // An agent that did not try has reached nothing.
     CHECK(network_finding(true, {false, false, false}, "files hidden\n").verdict == Verdict::unknown);
     CHECK(network_finding(false, {false, false, false}, "").verdict == Verdict::unknown);
     // A port that was reached counts, whatever the agent says.
